@@ -1,0 +1,1 @@
+//! The change as git prints it: unified diff text, byte for byte.

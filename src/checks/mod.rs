@@ -1,0 +1,1 @@
+//! Pass 0: deterministic tests of the change, no model.

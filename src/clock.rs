@@ -1,0 +1,119 @@
+//! Time: what "now" is, and how long something may still take. The only file that reads a clock.
+//!
+//! Leaves to others: what happens when a limit is reached. Every blocking call in the program takes a [`Deadline`] and can say which limit ended it.
+
+use std::fmt;
+use std::time::{Duration, Instant};
+
+pub use jiff::Timestamp;
+
+/// Returns the wall-clock time, for records and expiry dates. Never used to measure a duration.
+#[expect(clippy::disallowed_methods, reason = "the one place that reads the wall clock")]
+pub fn now_utc() -> Timestamp {
+    Timestamp::now()
+}
+
+/// Returns the monotonic time, for durations and limits.
+#[expect(clippy::disallowed_methods, reason = "the one place that reads the monotonic clock")]
+pub fn instant() -> Instant {
+    Instant::now()
+}
+
+/// Names the limit that a [`Deadline`] stands for, so that a message can say which one was reached.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// The whole run: `deadline`, `push_deadline` or `commit_deadline`.
+    Run,
+    /// The share of the run that one element of a chain may use (requirement B06).
+    Slice,
+    /// The reviewer's own `timeout`.
+    Reviewer,
+    /// The wait for the first byte of a reply (requirement H17).
+    FirstByte,
+    /// The wait between two bytes of a reply (requirement H18).
+    Idle,
+    /// The wait for a connection.
+    Connect,
+    /// The model-list request before the first call (requirement H03).
+    Preflight,
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Limit::Run => "deadline",
+            Limit::Slice => "slice of the deadline",
+            Limit::Reviewer => "reviewer timeout",
+            Limit::FirstByte => "first-byte timeout",
+            Limit::Idle => "idle timeout",
+            Limit::Connect => "connect timeout",
+            Limit::Preflight => "model-list timeout",
+        })
+    }
+}
+
+/// A point in time after which waiting is over, and the limit that it stands for.
+#[derive(Debug, Clone, Copy)]
+pub struct Deadline {
+    at: Instant,
+    limit: Limit,
+    allowed: Duration,
+}
+
+impl Deadline {
+    /// Makes a deadline `allowed` from now.
+    pub fn after(allowed: Duration, limit: Limit) -> Deadline {
+        Deadline { at: instant() + allowed, limit, allowed }
+    }
+
+    /// Returns the nearer of this deadline and one `allowed` from now.
+    pub fn within(self, allowed: Duration, limit: Limit) -> Deadline {
+        let other = Deadline::after(allowed, limit);
+        if other.at < self.at { other } else { self }
+    }
+
+    /// Returns this deadline brought forward by `reserve`, at the earliest to now.
+    pub fn less(self, reserve: Duration) -> Deadline {
+        let at = self.at.checked_sub(reserve).unwrap_or_else(instant).max(instant());
+        Deadline { at, ..self }
+    }
+
+    /// Returns the time left; zero once the deadline has passed.
+    pub fn left(&self) -> Duration {
+        self.at.saturating_duration_since(instant())
+    }
+
+    /// Tells whether no time is left.
+    pub fn passed(&self) -> bool {
+        self.left().is_zero()
+    }
+
+    /// Returns which limit this deadline stands for.
+    pub fn limit(&self) -> Limit {
+        self.limit
+    }
+
+    /// Returns how long was allowed when the deadline was made.
+    pub fn allowed(&self) -> Duration {
+        self.allowed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearer_limit_wins_and_keeps_its_name() {
+        let run = Deadline::after(Duration::from_secs(100), Limit::Run);
+        assert_eq!(run.within(Duration::from_secs(5), Limit::Reviewer).limit(), Limit::Reviewer);
+        assert_eq!(run.within(Duration::from_secs(500), Limit::Reviewer).limit(), Limit::Run);
+    }
+
+    #[test]
+    fn a_reserve_larger_than_what_is_left_leaves_nothing() {
+        let run = Deadline::after(Duration::from_secs(1), Limit::Run);
+        assert!(run.less(Duration::from_secs(10)).passed());
+        assert!(!run.less(Duration::from_millis(10)).passed());
+    }
+}

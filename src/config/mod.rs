@@ -1,0 +1,1 @@
+//! Layers of configuration → what the stages need.

@@ -1,0 +1,1 @@
+//! Errors at the edge: kind, cause, hints; printed once.

@@ -1,0 +1,1 @@
+//! The exit table, and the only place that makes a 0.

@@ -1,0 +1,1 @@
+//! Severity, place, identity, merge, anchor.

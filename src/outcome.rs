@@ -1,0 +1,1 @@
+//! What became of a pass: a closed list.

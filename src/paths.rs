@@ -1,0 +1,1 @@
+//! Path rules, built-in and of the policy; the only user of globset.

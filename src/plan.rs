@@ -1,0 +1,1 @@
+//! Tier, author and reviewers → passes with their chains.

@@ -1,0 +1,1 @@
+//! Prompt texts with named holes.

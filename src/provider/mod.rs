@@ -1,0 +1,1 @@
+//! One dialect a file.

@@ -1,0 +1,1 @@
+//! The reply contract: text → claims, or a named fault. Pure.

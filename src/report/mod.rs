@@ -1,0 +1,1 @@
+//! One view model; one format a file; progress.

@@ -1,0 +1,1 @@
+//! Runs the plan under one deadline.

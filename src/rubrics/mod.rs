@@ -1,0 +1,1 @@
+//! Criteria with ids, as data.

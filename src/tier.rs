@@ -1,0 +1,1 @@
+//! How much scrutiny the paths deserve, and which floors hold.

@@ -1,0 +1,1 @@
+//! Findings, outcomes and policy → verdict with its grounds. Pure.

@@ -1,0 +1,1 @@
+//! One integration binary, modules by story. Everything here starts the real program.
