@@ -83,6 +83,11 @@ impl Deadline {
         self.at.saturating_duration_since(instant())
     }
 
+    /// Returns how long ago the deadline passed; zero before.
+    pub fn over_by(&self) -> Duration {
+        instant().saturating_duration_since(self.at)
+    }
+
     /// Tells whether no time is left.
     pub fn passed(&self) -> bool {
         self.left().is_zero()

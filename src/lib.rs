@@ -20,6 +20,7 @@ pub mod paths;
 pub mod plan;
 pub mod prompts;
 pub mod provider;
+pub mod random;
 pub mod redact;
 pub mod reply;
 pub mod report;

@@ -1,1 +1,397 @@
-//! The reply contract: text → claims, or a named fault. Pure.
+//! The reply contract: text → claims, or a named fault. Pure; the only maker of [`Review`].
+//!
+//! A review exists only where exactly one JSON object carries the call's nonce, names every slice, and repeats the nonce as `complete`. Prose around it
+//! is allowed, silence is not. What the claims are worth is `finding/`'s business.
+
+use crate::finding::{Claim, Provenance, Severity};
+use crate::reviewer::{Class, CompleteReply, Fault};
+use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// Claims in one reply; more make it malformed (threat T10).
+const MAX_CLAIMS: usize = 500;
+/// Bytes of one text field; the rest is cut with a mark.
+const MAX_FIELD: usize = 4096;
+/// Bytes that failed attempts to read an object may cost together, so that a hostile reply cannot cost quadratic time.
+const MAX_WASTE: usize = 16 << 20;
+
+/// What a reply must repeat.
+#[derive(Debug, Clone)]
+pub struct Expected {
+    /// The call's nonce: 32 hex digits.
+    pub nonce: String,
+    /// The slice ids that were sent.
+    pub slices: Vec<String>,
+}
+
+/// A complete review: the reviewer read every slice and said what it found. Made only by [`review`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Review {
+    claims: Vec<Claim>,
+    human: Option<String>,
+}
+
+impl Review {
+    /// Returns the claims.
+    pub fn claims(&self) -> &[Claim] {
+        &self.claims
+    }
+
+    /// Returns the reason for which the reviewer wants a person to look: an effect that a revert cannot undo.
+    pub fn human(&self) -> Option<&str> {
+        self.human.as_deref()
+    }
+
+    /// Joins the reviews of the parts of one pass.
+    pub fn join(parts: impl IntoIterator<Item = Review>) -> Option<Review> {
+        parts.into_iter().reduce(|mut all, part| {
+            all.claims.extend(part.claims);
+            all.human = all.human.or(part.human);
+            all
+        })
+    }
+}
+
+/// A refuter's answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refutation {
+    /// The refuter says that the claim is wrong.
+    pub refuted: bool,
+    /// The path of its evidence, as it wrote it.
+    pub file: String,
+    /// The quoted line or lines.
+    pub evidence: String,
+    /// One sentence.
+    pub why: String,
+}
+
+/// Reads a pass's reply.
+///
+/// # Errors
+/// `malformed` (no object with the nonce, several, duplicate keys, a missing slice or end mark), `contradiction` for two different answers with the right
+/// nonce, `declined` where nothing is left once a think block is removed.
+pub fn review(reply: &CompleteReply, expected: &Expected) -> Result<Review, Fault> {
+    let object = answer(reply, &expected.nonce)?;
+    let malformed = |why: String| malformed(reply, why);
+    let seen: BTreeSet<&str> = object.get("reviewed").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
+    if let Some(missing) = expected.slices.iter().find(|id| !seen.contains(id.as_str())) {
+        return Err(malformed(format!("the reply does not say that slice {missing} was read")));
+    }
+    let Some(list) = object.get("findings").and_then(Value::as_array) else {
+        return Err(malformed("the reply has no list of findings".to_owned()));
+    };
+    if list.len() > MAX_CLAIMS {
+        return Err(malformed(format!("the reply has {} findings; more than {MAX_CLAIMS} are not read", list.len())));
+    }
+    let claims = list.iter().map(|item| item.as_object().map(claim)).collect::<Option<Vec<_>>>();
+    let claims = claims.ok_or_else(|| malformed("an entry of the list of findings is not an object".to_owned()))?;
+    Ok(Review { claims, human: text(&object, "human").filter(|reason| !reason.trim().is_empty()) })
+}
+
+/// Reads a refuter's reply.
+///
+/// # Errors
+/// As [`review`]; `malformed` also where `refuted` is not a boolean.
+pub fn refutation(reply: &CompleteReply, nonce: &str) -> Result<Refutation, Fault> {
+    let object = answer(reply, nonce)?;
+    let Some(refuted) = object.get("refuted").and_then(Value::as_bool) else {
+        return Err(malformed(reply, "the reply does not say whether the claim is refuted".to_owned()));
+    };
+    let field = |name| text(&object, name).unwrap_or_default();
+    Ok(Refutation { refuted, file: field("file"), evidence: field("evidence"), why: field("why") })
+}
+
+/// Returns the claims that arrived whole before a token limit cut the reply. They count; their absence means nothing.
+pub fn salvage(partial: &str, expected: &Expected) -> Vec<Claim> {
+    let Some(start) = partial.find(&expected.nonce) else { return Vec::new() };
+    let Some(list) = partial[start..].split_once("\"findings\"").and_then(|(_, rest)| rest.split_once('[')) else { return Vec::new() };
+    let mut rest = list.1;
+    let mut claims = Vec::new();
+    loop {
+        rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c == ',');
+        let mut objects = serde_json::Deserializer::from_str(rest).into_iter::<Strict>();
+        match objects.next() {
+            Some(Ok(Strict(Value::Object(object)))) if claims.len() < MAX_CLAIMS => claims.push(claim(&object)),
+            _ => return claims,
+        }
+        rest = &rest[objects.byte_offset()..];
+    }
+}
+
+/// Finds the one object that carries the nonce and ends with it.
+fn answer(reply: &CompleteReply, nonce: &str) -> Result<Map<String, Value>, Fault> {
+    let body = without_thinking(reply.text());
+    if body.trim().is_empty() {
+        let fault = Fault::new(Class::Declined, "the reply holds reasoning but no answer");
+        return Err(Fault { usage: reply.usage(), model: reply.model().map(str::to_owned), raw: Some(reply.text().to_owned()), ..fault });
+    }
+    let objects = objects(body).map_err(|why| malformed(reply, why))?;
+    let (mut right, wrong): (Vec<_>, Vec<_>) = objects.into_iter().partition(|object| object.get("nonce").and_then(Value::as_str) == Some(nonce));
+    let Some(object) = right.pop() else {
+        let why = if wrong.iter().any(|object| object.contains_key("nonce")) {
+            "the reply has the wrong nonce"
+        } else {
+            "the reply has no JSON object with the nonce"
+        };
+        return Err(malformed(reply, why.to_owned()));
+    };
+    if let Some(other) = right.first() {
+        let fault = malformed(reply, "the reply has several objects with the nonce".to_owned());
+        let different =
+            Fault { class: Class::Contradiction, detail: "the reply has two different answers with the right nonce".to_owned(), ..fault.clone() };
+        return Err(if *other == object { fault } else { different });
+    }
+    if object.get("complete").and_then(Value::as_str) != Some(nonce) {
+        return Err(malformed(reply, "the reply does not end with its completion mark".to_owned()));
+    }
+    Ok(object)
+}
+
+fn malformed(reply: &CompleteReply, why: String) -> Fault {
+    let fault = Fault::new(Class::Malformed, why);
+    Fault { usage: reply.usage(), model: reply.model().map(str::to_owned), raw: Some(reply.text().to_owned()), ..fault }
+}
+
+/// Strips one leading think block. One that is never closed leaves nothing (requirement H07).
+fn without_thinking(text: &str) -> &str {
+    let text = text.trim_start();
+    match text.strip_prefix("<think>") {
+        Some(thoughts) => thoughts.split_once("</think>").map_or("", |(_, rest)| rest),
+        None => text,
+    }
+}
+
+/// Collects the JSON objects that stand at the top level of the text. Braces in prose that begin no JSON are passed over; an object that is cut off or has a
+/// key twice makes the whole reply unreadable, because what stands inside it must not be taken for the answer.
+fn objects(text: &str) -> Result<Vec<Map<String, Value>>, String> {
+    let (mut found, mut at, mut waste) = (Vec::new(), 0, 0);
+    while let Some(open) = text[at..].find('{') {
+        let start = at + open;
+        let mut stream = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Strict>();
+        match stream.next() {
+            Some(Ok(Strict(Value::Object(object)))) => {
+                found.push(object);
+                at = start + stream.byte_offset();
+            }
+            Some(Err(error)) if error.is_eof() => return Err("the reply ends inside a JSON object".to_owned()),
+            Some(Err(error)) if error.is_data() => return Err(format!("the reply is not the agreed JSON: {error}")),
+            Some(Ok(_) | Err(_)) | None => {
+                waste += stream.byte_offset().max(1);
+                at = start + 1;
+            }
+        }
+        if waste > MAX_WASTE {
+            return Err("the reply has too many braces that begin no JSON".to_owned());
+        }
+    }
+    Ok(found)
+}
+
+fn claim(object: &Map<String, Value>) -> Claim {
+    let field = |name| text(object, name).unwrap_or_default();
+    Claim {
+        // A claim without a severity is HIGH: what a reviewer forgot to weigh must not pass unseen (requirement P14).
+        severity: text(object, "severity").map_or(Severity::High, |word| Severity::from_reviewer(&word)),
+        rule: field("rule"),
+        file: field("file"),
+        line: line(object.get("line")),
+        title: field("title"),
+        issue: field("issue"),
+        cause: field("cause"),
+        failing_case: field("failing_case"),
+        evidence: field("evidence"),
+        provenance: match field("provenance").as_str() {
+            "pre-existing" | "preexisting" | "pre_existing" => Provenance::PreExisting,
+            "exposed" => Provenance::Exposed,
+            _ => Provenance::Introduced,
+        },
+        confidence: field("confidence"),
+        fix: field("fix"),
+        proof: field("proof"),
+    }
+}
+
+/// Reads a line number given as a number, or as text such as `42` or `42-45`.
+fn line(value: Option<&Value>) -> u32 {
+    let number = match value {
+        Some(Value::Number(number)) => number.as_u64(),
+        Some(Value::String(text)) => text.split(|c: char| !c.is_ascii_digit()).find(|part| !part.is_empty()).and_then(|part| part.parse().ok()),
+        Some(Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_)) | None => None,
+    };
+    number.and_then(|n| u32::try_from(n).ok()).unwrap_or(0)
+}
+
+/// Returns a text field, cut to its limit. Numbers are taken as their text.
+fn text(object: &Map<String, Value>, name: &str) -> Option<String> {
+    let full = match object.get(name)? {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.to_string(),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => return None,
+    };
+    if full.len() <= MAX_FIELD {
+        return Some(full);
+    }
+    let cut = (0..=MAX_FIELD).rev().find(|at| full.is_char_boundary(*at)).unwrap_or(0);
+    Some(format!("{}… [{} bytes cut]", &full[..cut], full.len() - cut))
+}
+
+/// A JSON value in which no object has a key twice. `serde_json` itself keeps the last one in silence.
+struct Strict(Value);
+
+impl<'de> Deserialize<'de> for Strict {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Strict, D::Error> {
+        struct StrictVisitor;
+        impl<'de> Visitor<'de> for StrictVisitor {
+            type Value = Strict;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("JSON")
+            }
+            fn visit_unit<E>(self) -> Result<Strict, E> {
+                Ok(Strict(Value::Null))
+            }
+            fn visit_bool<E>(self, value: bool) -> Result<Strict, E> {
+                Ok(Strict(value.into()))
+            }
+            fn visit_i64<E>(self, value: i64) -> Result<Strict, E> {
+                Ok(Strict(value.into()))
+            }
+            fn visit_u64<E>(self, value: u64) -> Result<Strict, E> {
+                Ok(Strict(value.into()))
+            }
+            fn visit_f64<E>(self, value: f64) -> Result<Strict, E> {
+                Ok(Strict(value.into()))
+            }
+            fn visit_str<E>(self, value: &str) -> Result<Strict, E> {
+                Ok(Strict(value.into()))
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Strict, A::Error> {
+                let mut list = Vec::new();
+                while let Some(Strict(item)) = items.next_element()? {
+                    list.push(item);
+                }
+                Ok(Strict(Value::Array(list)))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Strict, A::Error> {
+                let mut object = Map::new();
+                while let Some((key, Strict(value))) = entries.next_entry::<String, Strict>()? {
+                    if object.contains_key(&key) {
+                        return Err(de::Error::custom(format!("the key {key:?} stands twice")));
+                    }
+                    object.insert(key, value);
+                }
+                Ok(Strict(Value::Object(object)))
+            }
+        }
+        deserializer.deserialize_any(StrictVisitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reviewer::{Finish, RawReply, Usage};
+
+    const NONCE: &str = "0123456789abcdef0123456789abcdef";
+
+    fn reply(text: &str) -> CompleteReply {
+        CompleteReply::accept(RawReply { text: text.to_owned(), finish: Some(Finish::Stop), model: None, usage: Usage::default() })
+            .expect("text and a normal end")
+    }
+
+    fn read(text: &str) -> Result<Review, Class> {
+        let expected = Expected { nonce: NONCE.to_owned(), slices: vec!["c1".to_owned(), "c2".to_owned()] };
+        review(&reply(&text.replace("NONCE", NONCE)), &expected).map_err(|fault| fault.class)
+    }
+
+    const CLEAN: &str = r#"{"nonce":"NONCE","reviewed":["c1","c2"],"findings":[],"human":null,"complete":"NONCE"}"#;
+
+    #[test]
+    fn a_clean_reply_is_a_review_with_or_without_wrapping() {
+        for text in [
+            CLEAN.to_owned(),
+            format!("<think>maybe {{\"nonce\":\"x\"}}</think>\n{CLEAN}"),
+            format!("Here you are:\n```json\n{CLEAN}\n```\nDone. See fn f() {{ g() }}."),
+            CLEAN.replace("\"human\"", "\"note\":1,\"human\""),
+        ] {
+            assert_eq!(read(&text).map(|review| review.claims().len()), Ok(0), "{text}");
+        }
+    }
+
+    #[test]
+    fn everything_less_than_complete_is_malformed() {
+        let cases = [
+            ("prose", "PASS: looks good, no findings".to_owned()),
+            ("wrong nonce", CLEAN.replace("\"nonce\":\"NONCE\"", "\"nonce\":\"ffff\"")),
+            ("no end mark", CLEAN.replace(",\"complete\":\"NONCE\"", "")),
+            ("wrong end mark", CLEAN.replace("\"complete\":\"NONCE\"", "\"complete\":\"done\"")),
+            ("missing slice", CLEAN.replace(",\"c2\"", "")),
+            ("no list", CLEAN.replace("\"findings\":[],", "")),
+            ("list of words", CLEAN.replace("\"findings\":[]", "\"findings\":[\"none\"]")),
+            ("twice the same", format!("{CLEAN}{CLEAN}")),
+            ("duplicate key", CLEAN.replace("\"human\"", "\"findings\":[],\"human\"")),
+            ("duplicate key around an answer", format!("{{\"a\":{CLEAN},\"a\":1}}")),
+            ("nested", format!("{{\"result\":{CLEAN}}}")),
+            ("cut", CLEAN[..CLEAN.len() - 1].to_owned()),
+        ];
+        for (name, text) in cases {
+            assert_eq!(read(&text), Err(Class::Malformed), "{name}");
+        }
+    }
+
+    #[test]
+    fn two_different_answers_are_a_contradiction() {
+        let other = CLEAN.replace("\"human\":null", "\"human\":\"drops a table\"");
+        assert_eq!(read(&format!("{CLEAN}\n{other}")), Err(Class::Contradiction));
+    }
+
+    #[test]
+    fn an_unclosed_think_block_is_no_answer() {
+        assert_eq!(read(&format!("<think>{CLEAN}")), Err(Class::Declined));
+    }
+
+    #[test]
+    fn claims_are_read_and_never_lowered_by_an_unknown_word() {
+        let text = CLEAN.replace(
+            "\"findings\":[]",
+            r#""findings":[{"severity":"P1","line":"42-45","file":"a.rs"},{"severity":"??","provenance":"pre-existing"},{},{"severity":"minor","line":7}]"#,
+        );
+        let review = read(&text).expect("a review");
+        let got: Vec<_> = review.claims().iter().map(|claim| (claim.severity, claim.line, claim.provenance)).collect();
+        assert_eq!(
+            got,
+            [
+                (Severity::High, 42, Provenance::Introduced),
+                (Severity::High, 0, Provenance::PreExisting),
+                (Severity::High, 0, Provenance::Introduced),
+                (Severity::Medium, 7, Provenance::Introduced),
+            ]
+        );
+    }
+
+    #[test]
+    fn whole_claims_of_a_cut_reply_are_kept() {
+        let expected = Expected { nonce: NONCE.to_owned(), slices: vec![] };
+        let partial = format!(
+            r#"{{"nonce":"{NONCE}","reviewed":[],"findings":[{{"severity":"HIGH","title":"one"}}, {{"severity":"LOW","title":"two"}}, {{"sev"#
+        );
+        assert_eq!(salvage(&partial, &expected).iter().map(|claim| claim.title.as_str()).collect::<Vec<_>>(), ["one", "two"]);
+        assert!(salvage(&partial.replace(NONCE, "other"), &expected).is_empty());
+    }
+
+    #[test]
+    fn a_reply_of_braces_is_refused_in_linear_time() {
+        let hostile = "{\"a\":[".repeat(1 << 14);
+        assert_eq!(read(&hostile), Err(Class::Malformed));
+        assert_eq!(read(&"{ ".repeat(1 << 15)), Err(Class::Malformed));
+    }
+
+    #[test]
+    fn a_refutation_needs_its_word() {
+        let text = format!(r#"{{"nonce":"{NONCE}","refuted":true,"file":"a","line":1,"evidence":"x","why":"y","complete":"{NONCE}"}}"#);
+        assert!(refutation(&reply(&text), NONCE).expect("an answer").refuted);
+        assert_eq!(refutation(&reply(&text.replace("true", "\"yes\"")), NONCE).map_err(|fault| fault.class), Err(Class::Malformed));
+    }
+}

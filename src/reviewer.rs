@@ -257,6 +257,8 @@ pub enum Class {
     Truncated,
     /// No or a wrong nonce, prose, several objects, a missing slice, duplicate keys, an unknown end.
     Malformed,
+    /// Two different answers with the right nonce: somebody interferes (status 15).
+    Contradiction,
     /// A refusal, a content filter, or empty text.
     Declined,
     /// A limit of the run was reached.
@@ -278,6 +280,7 @@ impl Class {
             Class::TooLarge => "too-large",
             Class::Truncated => "truncated",
             Class::Malformed => "malformed",
+            Class::Contradiction => "contradiction",
             Class::Declined => "declined",
             Class::Deadline => "deadline",
         }
@@ -296,6 +299,7 @@ impl Class {
             | Class::TooLarge
             | Class::Truncated
             | Class::Malformed
+            | Class::Contradiction
             | Class::Declined
             | Class::Deadline => false,
         }
@@ -354,4 +358,30 @@ pub trait Reviewer: Send + Sync {
 
     /// Ends all calls under way; later ones fail at once.
     fn cancel(&self);
+}
+
+/// Returns a reviewer for table tests of the model layer.
+#[cfg(test)]
+pub(crate) fn test_spec(name: &str, family: &str) -> Spec {
+    Spec {
+        name: name.to_owned(),
+        provider: Provider::OpenAi,
+        host: "http://127.0.0.1:9/v1".to_owned(),
+        host_is_default: false,
+        model: format!("{family}-model"),
+        family: Family::new(family),
+        key: Key::None,
+        timeout: None,
+        first_byte_timeout: None,
+        max_tokens: 16_000,
+        window: 128_000,
+        parallel: None,
+        reasoning_off: false,
+        reasoning_effort: None,
+        extra: serde_json::Map::new(),
+        price: Price { input: 0.0, output: 0.0, cached: 0.0 },
+        ca_file: None,
+        proxy: None,
+        command: None,
+    }
 }

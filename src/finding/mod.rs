@@ -1,5 +1,8 @@
 //! A finding: one claim about the change, how bad it is, where it stands, and whether it may block. Pure.
 
+pub mod anchor;
+pub mod merge;
+
 use crate::change::BytePath;
 use crate::change::subject::SubjectId;
 use std::fmt;
@@ -31,7 +34,7 @@ impl Severity {
     /// Reads a reviewer's word. Other scales are mapped; a word that is not known is HIGH, so that a new word never lowers anything (requirement P15).
     pub fn from_reviewer(word: &str) -> Severity {
         match word.trim().to_ascii_lowercase().as_str() {
-            "critical" | "blocker" | "p0" | "fatal" => Severity::Critical,
+            "critical" | "p0" | "fatal" => Severity::Critical,
             "medium" | "moderate" | "minor" | "warning" | "p2" => Severity::Medium,
             "low" | "observation" | "info" | "informational" | "nit" | "note" | "trivial" | "style" | "p3" | "p4" => Severity::Low,
             _ => Severity::High,

@@ -1,0 +1,65 @@
+//! The refuter: each finding that would block is put to one fresh call before it may. Its word counts only with evidence that is found (`finding::merge`).
+
+use super::{Finished, Interrupted, Job, Session, side_by_side};
+use crate::change::Change;
+use crate::clock::Deadline;
+use crate::finding::anchor;
+use crate::finding::merge::{Placed, Refuted};
+use crate::plan::Link;
+use crate::reply::{self, Refutation};
+use crate::reviewer::{Question, Usage};
+
+/// Calls that one run makes at most; findings beyond it stand unrefuted. The worst come first.
+const MAX_CALLS: usize = 24;
+
+/// Asks about each of the findings, side by side, and says what the refuter answered, in the same order, with the tokens it took.
+///
+/// # Errors
+/// [`Interrupted`] where `stop` says so.
+pub fn refute(
+    session: &Session,
+    change: &Change,
+    chain: &[Link],
+    findings: &[&Placed],
+    deadline: Deadline,
+    stop: &dyn Fn() -> bool,
+) -> Result<(Vec<Refuted>, Usage), Interrupted> {
+    let jobs = findings.iter().take(MAX_CALLS).map(|placed| job(session, chain, placed)).collect();
+    let mut usage = Usage::default();
+    let mut answers: Vec<Refuted> = Vec::new();
+    for finished in side_by_side(session, jobs, deadline, stop)? {
+        finished.attempts.iter().for_each(|attempt| usage += attempt.usage);
+        answers.push(judge(finished, change));
+    }
+    answers.resize(findings.len(), Refuted::NoAnswer(format!("only {MAX_CALLS} findings are put to it in one run")));
+    Ok((answers, usage))
+}
+
+fn job(session: &Session, chain: &[Link], placed: &Placed) -> Job<Refutation> {
+    let (script, batches, finding) = (session.script.clone(), session.batches.clone(), placed.finding.clone());
+    let holds_file = |batch: &super::Batch| finding.path.as_ref().is_some_and(|path| batch.files.contains(path));
+    let batch = batches.iter().position(holds_file).unwrap_or(0);
+    Job {
+        pass: "refuter".to_owned(),
+        chain: chain.to_vec(),
+        question: Box::new(move |nonce| Question {
+            system: script.system.clone(),
+            shared: batches[batch].shared.clone(),
+            brief: (script.refuter)(&finding, &batches[batch].slices, nonce),
+            schema: script.refuter_schema,
+            max_tokens: 0,
+        }),
+        read: Box::new(reply::refutation),
+        salvage: Box::new(|_, _| Vec::new()),
+    }
+}
+
+fn judge(finished: Finished<Refutation>, change: &Change) -> Refuted {
+    match finished.result {
+        Err(fault) => Refuted::NoAnswer(format!("{}: {}", fault.class, fault.detail)),
+        Ok(answer) => {
+            let found = anchor::is_found(&answer.file, &answer.evidence, change);
+            if answer.refuted { Refuted::Yes { why: answer.why, found } } else { Refuted::No { why: answer.why, found } }
+        }
+    }
+}
