@@ -2,10 +2,10 @@
 //!
 //! ```text
 //!  <git common dir>/review-gate/            0700, ours, never a link            place.rs
-//!  └── ledger.jsonl                         0600, one record a line             store.rs  ─ lock, catch up, append, sync
+//!  └── ledger.jsonl                         0600, one record a line             store.rs  ─ lock, catch up, append, sync  (lock.rs)
 //!        {"exit_code":0,…,"h":"…","kind":"run",…,"prev":"…","seq":7,…,"v":1}    record.rs ─ what is said   line.rs ─ how it is written
 //!               │ fold                                                          history.rs
-//!               └──► receipts · overrides · last refused · one line for people  receipt.rs overrides.rs describe.rs
+//!               └──► receipts · overrides · last refused · one line for people  receipt.rs overrides.rs (reason.rs) describe.rs
 //! ```
 //!
 //! **Append, then fold.** Nothing is ever changed in place. A [`History`] exists only of a chain that was verified from its first record to its last, so a
@@ -29,8 +29,10 @@ mod describe;
 mod error;
 mod history;
 mod line;
+mod lock;
 mod overrides;
 mod place;
+mod reason;
 mod receipt;
 mod record;
 mod store;
@@ -38,7 +40,8 @@ mod store;
 pub use describe::describe;
 pub use error::LedgerError;
 pub use history::{History, Report};
-pub use overrides::{InvalidOverride, Lifetime, Override, Reason, Refusal, Refused, Standing};
+pub use overrides::{Override, Refusal, Refused, Standing};
+pub use reason::{InvalidOverride, Lifetime, Reason};
 pub use receipt::{Receipt, ReceiptKey};
 pub use record::{
     Basis, Event, FindingRecord, NoteRecord, OverrideRecord, Record, RefName, RepairRecord, ReviewerRecord, RunRecord, SubjectRecord, VerdictWord,

@@ -56,6 +56,11 @@ impl Place {
         Ok(Some(Place { dir, path }))
     }
 
+    /// Returns where the ledger of a common directory is, or would be, for messages.
+    pub(super) fn ledger_path_below(common_dir: &Path) -> PathBuf {
+        common_dir.join(DIRECTORY).join(LEDGER)
+    }
+
     /// Returns the ledger's path, for messages.
     pub(super) fn ledger_path(&self) -> PathBuf {
         self.path.join(LEDGER)

@@ -6,21 +6,21 @@
 use super::error::LedgerError;
 use super::history::History;
 use super::line::{self, Line};
-use super::overrides::{self, Lifetime, Override, Reason};
+use super::lock::{Access, lock};
+use super::overrides::{self, Override};
 use super::place::Place;
+use super::reason::{Lifetime, Reason};
 use super::record::{Event, NoteRecord, RefName, RepairRecord, RunRecord, VerdictWord};
 use crate::change::subject::SubjectId;
-use crate::clock::{Deadline, Limit, Timestamp};
+use crate::clock::Timestamp;
 use crate::digest::Digest;
-use std::fs::{File, TryLockError};
+use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 use std::time::Duration;
 
 /// How long one run waits for another to finish its append (threat T19).
 const LOCK_WAIT: Duration = Duration::from_secs(10);
-/// How often a taken lock is tried again. An append takes a few milliseconds.
-const LOCK_POLL: Duration = Duration::from_millis(5);
 /// How many torn lines may be kept for one and the same record number.
 const TORN_NAMES: u32 = 100;
 
@@ -61,23 +61,6 @@ impl Recorded {
     /// Returns the status that was recorded.
     pub fn exit_code(&self) -> u8 {
         self.exit_code
-    }
-}
-
-/// Whether a lock keeps readers out.
-#[derive(Clone, Copy)]
-enum Access {
-    Read,
-    Append,
-}
-
-/// A held lock; released when dropped, and by the system when the process ends.
-struct Lock<'a>(&'a File);
-
-impl Drop for Lock<'_> {
-    fn drop(&mut self) {
-        // Closing the file releases it too; there is nothing else to do about a failure here.
-        let _ = self.0.unlock();
     }
 }
 
@@ -192,7 +175,7 @@ impl History {
     /// [`LedgerError`]; status 14.
     pub fn read(common_dir: &Path) -> Result<History, LedgerError> {
         let Some(place) = Place::find(common_dir)? else {
-            return Ok(History::empty(common_dir.to_owned()));
+            return Ok(History::empty(Place::ledger_path_below(common_dir)));
         };
         match place.open_to_read()? {
             Some(file) => read_all(&place, &file, LOCK_WAIT),
@@ -250,28 +233,13 @@ fn set_aside(place: &Place, seq: u64, torn: &[u8]) -> Result<RepairRecord, Ledge
     Err(LedgerError::Unsafe { path: place.ledger_path(), why })
 }
 
-fn lock<'a>(file: &'a File, access: Access, wait: Duration, path: &Path) -> Result<Lock<'a>, LedgerError> {
-    let deadline = Deadline::after(wait, Limit::Run);
-    loop {
-        let taken = match access {
-            Access::Read => file.try_lock_shared(),
-            Access::Append => file.try_lock(),
-        };
-        match taken {
-            Ok(()) => return Ok(Lock(file)),
-            Err(TryLockError::Error(error)) => return Err(LedgerError::io("lock", path, error)),
-            Err(TryLockError::WouldBlock) if deadline.passed() => return Err(LedgerError::Locked { path: path.to_owned(), waited: wait }),
-            Err(TryLockError::WouldBlock) => std::thread::sleep(LOCK_POLL.min(deadline.left())),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::overrides::{Refusal, Standing};
     use super::super::record::samples::{place, run, subject};
     use super::super::record::{Basis, SubjectRecord};
     use super::*;
+    use crate::clock::instant;
     use std::fs;
     use std::path::PathBuf;
 
@@ -423,7 +391,9 @@ mod tests {
         other.unlock().expect("unlocked");
 
         other.lock().expect("locked");
+        let began = instant();
         assert!(matches!(Ledger::open_within(common.path(), SOON), Err(LedgerError::Locked { .. })));
+        assert!(began.elapsed() >= SOON, "it was waited for");
         other.unlock().expect("unlocked");
         assert_eq!(ledger.append_run(run("r2"), now()).expect("recorded").seq(), 2);
     }
