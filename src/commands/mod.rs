@@ -1,1 +1,4 @@
 //! One verb a file.
+
+pub mod init;
+pub mod install;

@@ -1,1 +1,3 @@
 //! Bytes and time only.
+
+pub mod process;

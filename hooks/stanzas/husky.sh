@@ -1,0 +1,1 @@
+review-gate hook @HOOK@ || exit 1

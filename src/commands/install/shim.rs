@@ -1,0 +1,140 @@
+//! The hook script as it is installed: its text, and how one is recognised.
+//!
+//! Leaves to `mod.rs`: where it goes and what becomes of a hook that is there. The templates in `hooks/` are what people read and what is installed.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+const PRE_PUSH: &str = include_str!("../../../hooks/pre-push.sh");
+const PRE_COMMIT: &str = include_str!("../../../hooks/pre-commit.sh");
+/// The second line of every version of the script starts and ends so.
+const MARKER: (&[u8], &[u8]) = (b"# review-gate hook v", b" (managed)");
+
+/// A stage of git that the gate can stand at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hook {
+    /// Before anything leaves: the gate proper.
+    PrePush,
+    /// Before a commit is made. Many ways of committing do not run it.
+    PreCommit,
+    /// Before `git merge` makes its commit.
+    PreMergeCommit,
+}
+
+impl Hook {
+    /// Every hook that an installation may hold.
+    pub const ALL: [Hook; 3] = [Hook::PrePush, Hook::PreCommit, Hook::PreMergeCommit];
+
+    /// Returns git's name for it, which is also the file's.
+    pub fn name(self) -> &'static str {
+        match self {
+            Hook::PrePush => "pre-push",
+            Hook::PreCommit => "pre-commit",
+            Hook::PreMergeCommit => "pre-merge-commit",
+        }
+    }
+
+    /// Returns the name under which a hook that was there before is kept.
+    pub fn kept_name(self) -> String {
+        format!("{}.review-gate-legacy", self.name())
+    }
+
+    fn template(self) -> &'static str {
+        match self {
+            Hook::PrePush => PRE_PUSH,
+            Hook::PreCommit | Hook::PreMergeCommit => PRE_COMMIT,
+        }
+    }
+}
+
+/// Whether the script runs a kept hook first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Chain {
+    /// It is alone.
+    None,
+    /// It runs [`Hook::kept_name`], which lies beside it, wherever both are moved to.
+    Kept,
+}
+
+/// Renders the script of a hook for the program at `gate`, an absolute path.
+pub fn render(hook: Hook, gate: &Path, chain: Chain) -> Vec<u8> {
+    let chained = match chain {
+        Chain::None => OsString::new(),
+        Chain::Kept => hook.kept_name().into(),
+    };
+    let mut script = Vec::new();
+    // Line by line, so that a path that contains a hole's name is not taken for one.
+    for line in hook.template().split_inclusive('\n') {
+        if line == "gate=@GATE@\n" {
+            script.extend([b"gate=", quoted(gate.as_os_str().as_bytes()).as_slice(), b"\n"].concat());
+        } else if line == "chained=@CHAINED@\n" {
+            script.extend([b"chained=", quoted(chained.as_bytes()).as_slice(), b"\n"].concat());
+        } else {
+            script.extend(line.replace("@HOOK@", hook.name()).into_bytes());
+        }
+    }
+    script
+}
+
+/// Tells whether a file's content is one of our scripts, of this version or another.
+pub fn is_ours(content: &[u8]) -> bool {
+    let second = content.split(|byte| *byte == b'\n').nth(1).unwrap_or_default();
+    second.starts_with(MARKER.0) && second.ends_with(MARKER.1)
+}
+
+/// Quotes for the shell: nothing is special between single quotes but the quote itself.
+fn quoted(bytes: &[u8]) -> Vec<u8> {
+    let mut out = vec![b'\''];
+    for byte in bytes {
+        match byte {
+            b'\'' => out.extend(b"'\\''"),
+            other => out.push(*other),
+        }
+    }
+    out.push(b'\'');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_hole_is_left_and_the_text_is_plain_posix() {
+        for hook in Hook::ALL {
+            for chain in [Chain::None, Chain::Kept] {
+                let script = String::from_utf8(render(hook, Path::new("/opt/bin/review-gate"), chain)).unwrap();
+                assert!(script.starts_with("#!/bin/sh\n# review-gate hook v1 (managed)\n"), "{script}");
+                assert!(script.contains("\ngate='/opt/bin/review-gate'\n"), "{script}");
+                for unwanted in ["@GATE@", "@CHAINED@", "@HOOK@", "\r"] {
+                    assert!(!script.contains(unwanted), "{unwanted:?} in {script}");
+                }
+                assert_eq!(script.contains(&hook.kept_name()), chain == Chain::Kept);
+                assert!(script.contains(&format!(" hook {}", hook.name())));
+            }
+        }
+    }
+
+    #[test]
+    fn only_the_marker_on_the_second_line_makes_it_ours() {
+        let gate = Path::new("/g");
+        let table: &[(&[u8], bool)] = &[
+            (&render(Hook::PrePush, gate, Chain::None), true),
+            (b"#!/bin/sh\n# review-gate hook v12 (managed)\n", true),
+            (b"# review-gate hook v1 (managed)\n", false),
+            (b"#!/bin/sh\n# calls: review-gate hook v1 (managed)\n", false),
+            (b"#!/bin/sh\n# review-gate hook v1\n", false),
+            (b"", false),
+            (b"\x7fELF\n", false),
+        ];
+        for (content, ours) in table {
+            assert_eq!(is_ours(content), *ours, "{}", String::from_utf8_lossy(content));
+        }
+    }
+
+    #[test]
+    fn a_quote_in_the_path_stays_inside_the_quotes() {
+        assert_eq!(quoted(b"/a b/it's $(x)"), b"'/a b/it'\\''s $(x)'");
+    }
+}
