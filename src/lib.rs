@@ -29,3 +29,4 @@ pub mod rubrics;
 pub mod tier;
 pub mod transport;
 pub mod verdict;
+pub mod yaml;
