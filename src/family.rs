@@ -29,11 +29,6 @@ impl Family {
         Family(word.trim().to_ascii_lowercase())
     }
 
-    /// TEMP stand-in until the data file lands.
-    pub fn of_model(_id: &str) -> Option<Family> {
-        None
-    }
-
     /// Returns the word.
     pub fn as_str(&self) -> &str {
         &self.0
