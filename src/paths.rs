@@ -1,1 +1,0 @@
-//! Path rules, built-in and of the policy; the only user of globset.
