@@ -38,9 +38,14 @@ impl History {
     /// Reads on: `bytes` are what the file has after the part that is known. Returns what follows the last line end.
     pub(super) fn absorb<'a>(&mut self, bytes: &'a [u8]) -> Result<&'a [u8], LedgerError> {
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-        for line in bytes[..whole].split_inclusive(|byte| *byte == b'\n') {
+        // Checked and cut as one text rather than line by line: a push waits for this, and std does both with wide loads.
+        let lines = valid_lines(&bytes[..whole]);
+        for line in lines.split_inclusive('\n') {
             let record = decode(&self.path, self.next_seq(), &line[..line.len() - 1])?;
             self.push(record, line.len())?;
+        }
+        if lines.len() < whole {
+            return Err(LedgerError::Broken { path: self.path.clone(), line: self.next_seq(), why: "not UTF-8".to_owned() });
         }
         self.torn = (bytes.len() - whole) as u64;
         Ok(&bytes[whole..])
@@ -100,6 +105,15 @@ impl History {
         let head = self.records.last().map(|record| record.hash.clone());
         Report { path: self.path.clone(), records: self.records.len() as u64, head, torn_bytes: self.torn }
     }
+}
+
+/// Returns the whole lines before the first byte that is not UTF-8.
+fn valid_lines(bytes: &[u8]) -> &str {
+    let valid = match str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => str::from_utf8(&bytes[..error.valid_up_to()]).unwrap_or_default(),
+    };
+    &valid[..valid.rfind('\n').map_or(0, |at| at + 1)]
 }
 
 #[cfg(test)]

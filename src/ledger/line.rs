@@ -50,7 +50,7 @@ pub(super) fn encode(seq: u64, prev: &str, time: Timestamp, event: &Event) -> Re
         return Err(LedgerError::TooLarge { bytes: text.len(), limit: MAX_LINE });
     }
     // A line that could not be read back would lock everyone out of the ledger, so it is read back before it is written.
-    let record = decode(Path::new("new record"), seq, text.as_bytes()).map_err(|error| LedgerError::Unwritable { why: error.to_string() })?;
+    let record = decode(Path::new("new record"), seq, &text).map_err(|error| LedgerError::Unwritable { why: error.to_string() })?;
     Ok(Line { text: text + "\n", record })
 }
 
@@ -88,12 +88,11 @@ fn to_text(value: &Value) -> Result<String, LedgerError> {
 }
 
 /// Reads line number `line` of `path`, without its end, and checks its hash.
-pub(super) fn decode(path: &Path, line: u64, bytes: &[u8]) -> Result<Record, LedgerError> {
+pub(super) fn decode(path: &Path, line: u64, text: &str) -> Result<Record, LedgerError> {
     let broken = |why: String| LedgerError::Broken { path: path.to_owned(), line, why };
-    if bytes.len() > MAX_LINE {
-        return Err(broken(format!("{} bytes, more than the {MAX_LINE} that a line may have", bytes.len())));
+    if text.len() > MAX_LINE {
+        return Err(broken(format!("{} bytes, more than the {MAX_LINE} that a line may have", text.len())));
     }
-    let text = std::str::from_utf8(bytes).map_err(|_| broken("not UTF-8".to_owned()))?;
     let head: Head<'_> = serde_json::from_str(text).map_err(|error| broken(format!("not a record: {error}")))?;
     if hash_without_member(text, head.hash).as_deref() != Some(head.hash) {
         return Err(broken("its hash does not match its content".to_owned()));
@@ -206,7 +205,7 @@ mod tests {
     fn a_newer_record_is_told_from_a_broken_one() {
         let reader = |bare: &str| {
             let text = bare.replacen('{', &format!("{{\"h\":\"{}\",", Digest::of(bare)), 1);
-            decode(Path::new("l"), 1, text.as_bytes())
+            decode(Path::new("l"), 1, &text)
         };
         let good = format!(r#"{{"kind":"note","prev":"{GENESIS}","seq":1,"text":"t","time":"2026-03-01T10:00:00Z","v":1}}"#);
         assert!(reader(&good).is_ok());
