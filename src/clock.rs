@@ -36,6 +36,8 @@ pub enum Limit {
     Connect,
     /// The model-list request before the first call (requirement H03).
     Preflight,
+    /// The wait for the ledger's lock.
+    Lock,
 }
 
 impl fmt::Display for Limit {
@@ -48,6 +50,7 @@ impl fmt::Display for Limit {
             Limit::Idle => "idle timeout",
             Limit::Connect => "connect timeout",
             Limit::Preflight => "model-list timeout",
+            Limit::Lock => "ledger lock wait",
         })
     }
 }

@@ -15,7 +15,8 @@ impl Digest {
 
     /// Returns the 64 lower-case hex digits.
     pub fn hex(&self) -> String {
-        self.0.iter().map(|byte| format!("{byte:02x}")).collect()
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        self.0.iter().flat_map(|byte| [DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]).map(char::from).collect()
     }
 
     /// Returns the first `digits` hex digits, for ids that a person types.

@@ -32,7 +32,7 @@ impl Drop for Lock<'_> {
 
 /// Takes the lock on `file`, trying for `wait` at most. `path` is for the message.
 pub(super) fn lock<'a>(file: &'a File, access: Access, wait: Duration, path: &Path) -> Result<Lock<'a>, LedgerError> {
-    let deadline = Deadline::after(wait, Limit::Run);
+    let deadline = Deadline::after(wait, Limit::Lock);
     loop {
         let taken = match access {
             Access::Read => file.try_lock_shared(),

@@ -1,0 +1,218 @@
+//! A case: one subject with everything that is known about it before anybody is asked, and what came of asking.
+
+use super::{Run, checks, key, no_reviewer, secrets};
+use crate::change::subject::{Subject, SubjectId};
+use crate::change::{Body, BytePath, FileChange};
+use crate::config::{self, Mode, Policy, Refute, WhenUnavailable};
+use crate::env::REVIEW_TIER;
+use crate::error::GateError;
+use crate::finding::{Finding, Status};
+use crate::git::PolicyFile;
+use crate::ledger::{ReceiptKey, RefName};
+use crate::outcome::PassResult;
+use crate::paths::{PathRules, PolicyGlobs};
+use crate::plan::{self, Known, NoReviewer, Plan, SameFamily};
+use crate::redact::Leak;
+use crate::tier::{self, Sizing, Tier};
+use crate::verdict::{Basis, Ground, Leniency, Reason, SubjectVerdict};
+use std::collections::BTreeSet;
+
+/// One subject on its way to a verdict.
+pub(in crate::commands) struct Case {
+    pub subject: Subject,
+    pub id: SubjectId,
+    pub refs: Vec<RefName>,
+    pub policy: Policy,
+    pub sizing: Sizing,
+    /// The changed files that are sent.
+    pub sent: Vec<FileChange>,
+    /// Paths that are not, and why.
+    pub not_sent: Vec<(BytePath, &'static str)>,
+    pub leaks: Vec<Leak>,
+    /// The key of its receipt; `None` where it must leave none.
+    pub key: Option<ReceiptKey>,
+    pub plan: Option<Plan>,
+    /// Set where no call is needed.
+    pub basis: Option<Basis>,
+    /// What speaks against it.
+    pub reasons: Vec<Reason>,
+    /// An override that is there and does not hold.
+    pub spent_override: Option<String>,
+    pub passes: Vec<PassResult>,
+    pub findings: Vec<Finding>,
+    pub deduped: usize,
+    pub notes: Vec<String>,
+    leniency: Leniency,
+}
+
+impl Case {
+    /// Gathers what is known about a subject.
+    pub(super) fn prepare(run: &Run<'_>, subject: &Subject) -> Result<Case, GateError> {
+        let id = subject.id();
+        let layers = Layers::read(run, subject)?;
+        let policy = config::effective(&layers.base, layers.tip.as_ref(), run.now);
+        let rules = rules(&policy)?;
+        let sizing = size(run, subject, &rules);
+        let (sent, not_sent) = coverage(subject, &rules);
+        let fresh = secrets::search(run, subject)?;
+        let findings = checks::policy_edits(&id, &subject.change, &layers);
+        let (plan, mut reasons) = match plan_for(run, &sizing, &policy) {
+            Ok(plan) => (Some(plan), Vec::new()),
+            Err(reason) => (None, vec![reason]),
+        };
+        reasons.extend(fresh.reason());
+        reasons.extend(findings.iter().filter(|finding| finding.status == Status::Blocking).map(checks::reason));
+        reasons.extend(too_large(&sent));
+        let refs = subject.refs.iter().map(|r| RefName { remote: run.remote_name(), remote_ref: r.remote_ref.to_string() }).collect();
+        let key = (!run.request.narrowed).then(|| key::of(run, subject, &policy, &sizing, plan.as_ref(), fresh.digest));
+        let leniency = leniency(run, &policy, sizing.name);
+        let notes = [fresh.notes, policy.notes.clone()].concat();
+        Ok(Case {
+            subject: subject.clone(),
+            id,
+            refs,
+            policy,
+            sizing,
+            sent,
+            not_sent,
+            leaks: fresh.leaks,
+            key,
+            plan,
+            basis: None,
+            reasons,
+            spent_override: None,
+            passes: Vec::new(),
+            findings,
+            deduped: 0,
+            notes,
+            leniency,
+        })
+    }
+
+    /// Returns the basis of a subject that holds nothing to review: an empty change, and nothing new in between that must not leave.
+    pub(super) fn nothing(&self) -> Option<Basis> {
+        (self.subject.change.is_empty() && self.leaks.is_empty()).then_some(Basis::Nothing)
+    }
+
+    /// Tells whether somebody must be asked.
+    pub(super) fn is_open(&self) -> bool {
+        self.basis.is_none() && self.reasons.is_empty() && self.plan.is_some()
+    }
+
+    /// Returns the verdict about the subject.
+    pub(super) fn verdict(&self) -> SubjectVerdict {
+        let judged = || {
+            let mut reasons = self.reasons.clone();
+            // A spent override matters only where something refuses that a valid one would have lifted.
+            if let Some(why) = self.spent_override.as_ref().filter(|_| reasons.iter().any(|reason| reason.ground.is_lifted_by_override())) {
+                reasons.push(Reason::new(Ground::Override, why.clone()));
+            }
+            Basis::Judged(reasons)
+        };
+        SubjectVerdict { subject: self.id.clone(), basis: self.basis.clone().unwrap_or_else(judged), leniency: self.leniency }
+    }
+
+    /// Tells whether findings that would block are put to the refuter.
+    pub(super) fn refutes(&self) -> bool {
+        self.policy.refute == Refute::Blocking
+    }
+
+    /// Tells whether advisory mode holds.
+    pub(super) fn is_advisory(&self) -> bool {
+        self.leniency.advisory
+    }
+}
+
+/// The policies that speak for a subject.
+pub(super) struct Layers {
+    /// Of its base and of the remote's default branch.
+    pub base: Vec<config::PolicyLayer>,
+    /// Of its tip: may only tighten.
+    pub tip: Option<config::PolicyLayer>,
+    /// The tip's file cannot be read; it then changes nothing.
+    pub broken_tip: Option<String>,
+}
+
+impl Layers {
+    pub(super) fn read(run: &Run<'_>, subject: &Subject) -> Result<Layers, GateError> {
+        let parse = |file: &PolicyFile| config::policy_layer(&file.bytes, &file.origin);
+        let files = run.repo.policy_files(subject, run.request.remote.as_deref(), None)?;
+        let base = files.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
+        let tip = run.repo.tip_policy(subject)?;
+        Ok(match tip.as_ref().map(parse) {
+            None => Layers { base, tip: None, broken_tip: None },
+            Some(Ok(tip)) => Layers { base, tip: Some(tip), broken_tip: None },
+            Some(Err(error)) => Layers { base, tip: None, broken_tip: Some(error.to_string()) },
+        })
+    }
+}
+
+fn rules(policy: &Policy) -> Result<PathRules, GateError> {
+    let list = |globs: &BTreeSet<String>| globs.iter().cloned().collect::<Vec<_>>();
+    let (exclude, generated, data, full) = (list(&policy.exclude), list(&policy.generated), list(&policy.data), list(&policy.full));
+    let globs = PolicyGlobs { exclude: &exclude, generated: &generated, data: &data, full: &full };
+    PathRules::new(globs).map_err(|error| GateError::new(crate::exit::Code::Usage, error))
+}
+
+/// Sizes the change; the environment and the command line only raise.
+fn size(run: &Run<'_>, subject: &Subject, rules: &PathRules) -> Sizing {
+    let asked = run.context.env.text(REVIEW_TIER).and_then(Tier::parse).map(|tier| (tier, REVIEW_TIER));
+    let sizing = tier::tier(&subject.change, rules, asked);
+    match run.request.tier {
+        Some(to) => sizing.raised(to, "--tier"),
+        None => sizing,
+    }
+}
+
+/// Sorts the changed files into what is sent and what is listed with its reason.
+fn coverage(subject: &Subject, rules: &PathRules) -> (Vec<FileChange>, Vec<(BytePath, &'static str)>) {
+    let (mut sent, mut not_sent) = (Vec::new(), Vec::new());
+    for file in &subject.change.files {
+        let treatment = rules.treatment(file);
+        match &file.body {
+            _ if treatment.is_by_policy() => not_sent.push((file.path().clone(), treatment.reason().unwrap_or_default())),
+            Body::Binary => not_sent.push((file.path().clone(), "binary")),
+            // A lock file goes as the text it is until a summary of it exists: more scrutiny, never less.
+            Body::Text(_) | Body::Oversize => sent.push(file.clone()),
+        }
+    }
+    not_sent.extend(subject.change.already_published.iter().map(|path| (path.clone(), "already-published")));
+    (sent, not_sent)
+}
+
+/// A file that is too large to be read as text, and that no policy names as data, cannot be reviewed.
+fn too_large(sent: &[FileChange]) -> Option<Reason> {
+    let names: Vec<String> = sent.iter().filter(|file| file.body == Body::Oversize).map(|file| file.path().to_string()).collect();
+    (!names.is_empty()).then(|| Reason::new(Ground::Unavailable, format!("too large to be reviewed: {}; split it, or name it as `data` in the policy at the base", names.join(", "))))
+}
+
+fn plan_for(run: &Run<'_>, sizing: &Sizing, policy: &Policy) -> Result<Plan, Reason> {
+    if run.known() == Known::Unknown && policy.require_author.is_some_and(|from| sizing.name >= from) {
+        return Err(no_reviewer(format!("the author is unknown, and the policy asks for a known one at tier {}; set `author` in your configuration", sizing.name)));
+    }
+    let same = match run.user.same_family {
+        config::SameFamily::Refuse => SameFamily::Refuse,
+        config::SameFamily::Degraded => SameFamily::Degraded,
+    };
+    plan::plan(sizing.name, run.known(), run.author.families(), &run.specs, same).map_err(|error| {
+        let remedy = match &error {
+            NoReviewer::NoneConfigured if run.unusable.is_empty() => "run `review-gate init`, or add one to your configuration",
+            NoReviewer::NoneConfigured => "add an API reviewer to your configuration",
+            NoReviewer::NoneEligible(_) => "add one of another family; a local model costs nothing",
+            NoReviewer::OneFamilyAtFull(_) => "add a reviewer of a second family, or say who wrote it: `author: human` or a family in your configuration",
+        };
+        no_reviewer([vec![error.to_string()], run.unusable.clone(), vec![remedy.to_owned()]].concat().join("; "))
+    })
+}
+
+fn leniency(run: &Run<'_>, policy: &Policy, tier: Tier) -> Leniency {
+    let warn_on_unavailable = match policy.on_unavailable.at(run.request.stage, tier) {
+        WhenUnavailable::Block => false,
+        WhenUnavailable::Warn => true,
+    };
+    let advisory = match policy.mode {
+        Mode::Enforce => false,
+        Mode::Advisory { .. } => true,
+    };
+    Leniency { warn_on_unavailable, advisory }
+}

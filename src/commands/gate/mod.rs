@@ -1,0 +1,283 @@
+//! The gate, top to bottom: subjects in, a proof or a refusal out.
+//!
+//! Everything that decides is in the model; this file does the introductions, and each step has a file of its own beside it.
+
+mod ask;
+mod case;
+mod checks;
+mod key;
+mod record;
+mod secrets;
+mod view;
+
+pub(super) use ask::{Briefing, briefing};
+pub(super) use case::Case;
+
+use super::interrupt::Interrupt;
+use super::{Context, Gated};
+use crate::author::{Author, Kind, Stated, Who};
+use crate::change::subject::SubjectId;
+use crate::cli::Format;
+use crate::clock::{self, Deadline, Limit, Timestamp};
+use crate::config::{Stage, User};
+use crate::error::GateError;
+use crate::exit::{self, Code, PassProof, Refusal, Told};
+use crate::git::{Repo, Selected};
+use crate::ledger::{Ledger, LedgerError, Reason as OverrideReason, RunRecord, Standing};
+use crate::plan::Known;
+use crate::redact::Redactor;
+use crate::report::progress::Channel;
+use crate::report::{json, text, v1::Report};
+use crate::reviewer::Spec;
+use crate::tier::Tier;
+use crate::verdict::{self, Basis, Decision, Ground, Reason};
+use crate::{random, report};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// What is to be judged, and how.
+pub(super) struct Request {
+    /// For the policy's `on_unavailable`.
+    pub stage: Stage,
+    /// For the ledger: `pre-push`, `pre-commit`, `pre-merge-commit`, `run`.
+    pub name: &'static str,
+    /// The change, captured once.
+    pub selected: Selected,
+    /// The remote that a push goes to.
+    pub remote: Option<String>,
+    /// Who wrote it, as stated on the command line.
+    pub authors: Vec<Who>,
+    /// The tier asked for.
+    pub tier: Option<Tier>,
+    /// Only these reviewers, in order; empty for all.
+    pub reviewers: Vec<String>,
+    /// For the whole run.
+    pub deadline: Duration,
+    /// Only some paths are looked at: no receipt.
+    pub narrowed: bool,
+    /// Let it through for this reason.
+    pub override_reason: Option<String>,
+    /// Where progress is shown.
+    pub progress: Channel,
+    /// Where the report goes.
+    pub sink: Sink,
+}
+
+/// Where the report goes.
+pub(super) struct Sink {
+    /// In which form.
+    pub format: Format,
+    /// Into this file instead.
+    pub file: Option<PathBuf>,
+}
+
+/// How the gate ended; the report was shown.
+pub(super) struct Answer(pub Gated);
+
+/// One run: what is known from the first moment.
+pub(super) struct Run<'a> {
+    context: &'a Context,
+    repo: &'a Repo,
+    user: &'a User,
+    request: Request,
+    id: String,
+    started: Instant,
+    now: Timestamp,
+    deadline: Deadline,
+    redactor: Redactor,
+    specs: Vec<Spec>,
+    /// Entries that are never asked, and why.
+    unusable: Vec<String>,
+    author: Author,
+}
+
+/// Judges the request.
+///
+/// # Errors
+/// What keeps a verdict from being reached or recorded, with its status; an error is never a pass.
+pub(super) fn gate(context: &Context, repo: &Repo, user: &User, request: Request) -> Result<Answer, GateError> {
+    let mut ledger = Ledger::open(repo.common_dir()).map_err(of_ledger)?;
+    let run = Run::begin(context, repo, user, request)?;
+    let mut cases = run.cases()?;
+    run.override_now(&cases, &mut ledger)?;
+    for case in &mut cases {
+        run.settle_without_asking(case, &ledger);
+    }
+    let interrupt = Interrupt::install();
+    let waited = run.ask(&mut cases, &interrupt);
+    let verdicts: Vec<_> = cases.iter().map(Case::verdict).collect();
+    let decision = match interrupt.code() {
+        Some(code) => Err(code),
+        None => Ok(verdict::decide(&run.id, &verdicts)),
+    };
+    run.finish(&cases, decision, waited, &mut ledger)
+}
+
+/// Says what would be asked of whom; asks nobody and writes nothing (requirement D09).
+///
+/// # Errors
+/// As [`gate`], but for the ledger.
+pub(super) fn dry_run(context: &Context, repo: &Repo, user: &User, request: Request) -> Result<Told, GateError> {
+    let run = Run::begin(context, repo, user, request)?;
+    let mut said = String::new();
+    for case in run.cases()? {
+        let (added, deleted) = case.subject.change.counts();
+        said += &format!("{}: {} ({} files, +{added} -{deleted})\n", case.subject.label(), case.sizing, case.subject.change.files.len());
+        let Some(plan) = &case.plan else {
+            said += &case.reasons.iter().map(|reason| format!("  {}\n", reason.text)).collect::<String>();
+            continue;
+        };
+        for pass in &plan.passes {
+            let chain: Vec<String> = pass.chain.iter().map(|link| run.specs[link.reviewer].name.clone()).collect();
+            said += &format!("  {}: {}\n", pass.name, chain.join(", then "));
+        }
+    }
+    context.printer.result(text::lines(&said).as_bytes());
+    Ok(Told)
+}
+
+impl<'a> Run<'a> {
+    fn begin(context: &'a Context, repo: &'a Repo, user: &'a User, request: Request) -> Result<Run<'a>, GateError> {
+        let started = clock::instant();
+        let (specs, unusable) = ask::specs(context, user, &request.reviewers)?;
+        let keys: Vec<_> = specs.iter().filter_map(Spec::secret).cloned().collect();
+        let allowed: Vec<String> = user.allow_secrets.iter().cloned().collect();
+        let mut stated: Vec<Stated> = user.author.iter().map(|who| Stated { source: "config author", who: who.clone() }).collect();
+        stated.extend(request.authors.iter().map(|who| Stated { source: "--author", who: who.clone() }));
+        let mut signs = Vec::new();
+        for subject in &request.selected.subjects {
+            signs.extend(repo.trailers(subject)?);
+        }
+        let deadline = Deadline::after(request.deadline, Limit::Run);
+        let author = Author::detect(&stated, &context.env, &signs);
+        let redactor = Redactor::new(&keys, &allowed);
+        let (id, now) = (random::hex128(), clock::now_utc());
+        Ok(Run { context, repo, user, request, id, started, now, deadline, redactor, specs, unusable, author })
+    }
+
+    /// Captures what each subject needs to be judged: policy, tier, plan, secrets, checks.
+    fn cases(&self) -> Result<Vec<Case>, GateError> {
+        self.request.selected.subjects.iter().map(|subject| Case::prepare(self, subject)).collect()
+    }
+
+    fn known(&self) -> Known {
+        match self.author.kind() {
+            Kind::Known => Known::Families,
+            Kind::Human => Known::Human,
+            Kind::Unknown => Known::Unknown,
+        }
+    }
+
+    /// `run --override`: records it before anything is decided on its strength.
+    fn override_now(&self, cases: &[Case], ledger: &mut Ledger) -> Result<(), GateError> {
+        let Some(typed) = &self.request.override_reason else { return Ok(()) };
+        let reason = OverrideReason::parse(&self.redactor.clean(typed)).map_err(|error| GateError::new(Code::Override, error))?;
+        for case in cases.iter().filter(|case| !case.subject.change.is_empty()) {
+            let place = case.refs.first().cloned();
+            ledger.add_override(&case.id, place, &reason, Default::default(), self.now).map_err(of_ledger)?;
+        }
+        Ok(())
+    }
+
+    /// Nothing to review, an override, a receipt: no call is made. A secret refuses here unless an override lifts it, because then nothing is sent.
+    fn settle_without_asking(&self, case: &mut Case, ledger: &Ledger) {
+        if let Some(basis) = case.nothing() {
+            case.basis = Some(basis);
+            return;
+        }
+        match ledger.history().override_for(&case.id, &case.refs, self.now) {
+            Standing::Valid(found) => {
+                case.basis = Some(Basis::Overridden(found.id));
+                return;
+            }
+            Standing::Refused(found, why) => case.spent_override = Some(format!("override {} {why}", found.id)),
+            Standing::None => {}
+        }
+        if case.reasons.is_empty()
+            && let Some(receipt) = case.key.as_ref().and_then(|key| ledger.history().receipt(key))
+        {
+            case.basis = Some(Basis::Receipt(receipt.seq));
+        }
+    }
+
+    /// Records durably, shows the report, and only then hands out the proof.
+    fn finish(&self, cases: &[Case], decision: Result<Decision, Code>, waited: Duration, ledger: &mut Ledger) -> Result<Answer, GateError> {
+        let word = decision.as_ref().map_or(verdict::Word::Error, Decision::word);
+        let code = match &decision {
+            Ok(Decision::Accepted(_)) => None,
+            Ok(Decision::Refused(ground)) => Some(Code::from(*ground)),
+            Err(code) => Some(*code),
+        };
+        let report = view::report(self, cases, word, code, waited);
+        let record: RunRecord = record::of(self, cases, word, code, &report);
+        let recorded = ledger.append_run(record, self.now).map_err(of_ledger)?;
+        self.show(&report)?;
+        let gated = match (decision, code) {
+            (Ok(Decision::Accepted(accepted)), None) => Ok(PassProof::new(accepted, &recorded)?),
+            (_, code) => Err(Refusal(code.unwrap_or(Code::Internal))),
+        };
+        Ok(Answer(gated))
+    }
+
+    fn show(&self, report: &Report) -> Result<(), GateError> {
+        let printer = self.context.printer;
+        let clean = |text: String| self.redactor.clean(&text);
+        if let Some(file) = &self.request.sink.file {
+            let rendered = match self.request.sink.format {
+                Format::Text => text::render(report, false),
+                Format::Json => json::render(report) + "\n",
+            };
+            let failed = |error| GateError::usage(error).while_doing(format!("cannot write the report to {}", file.display()));
+            std::fs::write(file, clean(rendered)).map_err(failed)?;
+            printer.error(&clean(text::gate(report)));
+            return Ok(());
+        }
+        match self.request.sink.format {
+            Format::Json => printer.result(clean(json::render(report) + "\n").as_bytes()),
+            Format::Text if printer.volume() == report::printer::Volume::Quiet && report.exit_code == 0 => {}
+            Format::Text => printer.result(clean(text::render(report, printer.colored())).as_bytes()),
+        }
+        Ok(())
+    }
+
+    fn remote_name(&self) -> String {
+        self.request.remote.as_deref().map(without_credentials).unwrap_or_default()
+    }
+}
+
+/// A URL may carry user and token; neither is for a log (case "remote given as URL").
+fn without_credentials(remote: &str) -> String {
+    match remote.split_once("://") {
+        Some((scheme, rest)) => {
+            let (host, path) = rest.split_once('/').map_or((rest, ""), |(host, path)| (host, path));
+            let host = host.rsplit_once('@').map_or(host, |(_, host)| host);
+            format!("{scheme}://{host}/{path}")
+        }
+        None => remote.to_owned(),
+    }
+}
+
+fn of_ledger(error: LedgerError) -> GateError {
+    let code = match &error {
+        LedgerError::OverrideSpent { .. } => Code::Override,
+        LedgerError::Io { .. }
+        | LedgerError::Unsafe { .. }
+        | LedgerError::Locked { .. }
+        | LedgerError::Broken { .. }
+        | LedgerError::Newer { .. }
+        | LedgerError::Replaced { .. }
+        | LedgerError::TooLarge { .. }
+        | LedgerError::Unwritable { .. } => Code::Ledger,
+    };
+    GateError::new(code, error).while_doing("cannot record this run, so it is refused")
+}
+
+/// Makes the reason for a subject that no reviewer may judge.
+fn no_reviewer(text: String) -> Reason {
+    Reason::new(Ground::Config, text)
+}
+
+/// Shortens a subject id for messages that name several.
+fn short(id: &SubjectId) -> &str {
+    &id.0
+}
