@@ -39,7 +39,7 @@ pub struct RefUpdate {
     pub local_ref: BytePath,
     /// The ref at the remote; empty where nothing is pushed.
     pub remote_ref: BytePath,
-    /// The commit (or, for a staged change, nothing) that the ref would point to, peeled from a tag.
+    /// The commit that the ref would point to, peeled from a tag; the blob or tree where that is what is pushed; nothing for what is not committed.
     pub tip: Option<Oid>,
     /// The commit that the change is measured from.
     pub base: Option<Oid>,
@@ -68,7 +68,7 @@ pub struct Subject {
     pub base_tree: Option<Oid>,
     /// The tree of the tip; `None` where the tip is an index or a worktree that has no tree object.
     pub tip_tree: Option<Oid>,
-    /// The commits that would be published with it, newest first; empty for a staged change.
+    /// The commits that would be published with it, newest first; empty for what is not committed and for a blob or tree that is pushed alone.
     pub commits: Vec<Oid>,
     /// The difference, captured once; every later step uses these bytes.
     pub change: Change,
@@ -85,9 +85,45 @@ impl Subject {
         SubjectId(fields.finish().short(16))
     }
 
-    /// Returns the name for messages: the remote refs, else "staged change".
+    /// Returns the name for messages: the remote refs, else what the user named, else "uncommitted change".
     pub fn label(&self) -> String {
-        let names: Vec<String> = self.refs.iter().map(|r| r.remote_ref.to_string()).filter(|name| !name.is_empty()).collect();
-        if names.is_empty() { self.refs.first().map(|r| r.local_ref.to_string()).unwrap_or_default() } else { names.join(", ") }
+        let shown = |names: Vec<&BytePath>| {
+            names.iter().filter(|name| !name.as_bytes().is_empty()).map(|name| name.to_string()).collect::<Vec<_>>().join(", ")
+        };
+        let remote = shown(self.refs.iter().map(|r| &r.remote_ref).collect());
+        let local = shown(self.refs.iter().map(|r| &r.local_ref).collect());
+        [remote, local].into_iter().find(|names| !names.is_empty()).unwrap_or_else(|| "uncommitted change".to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn subject(names: &[(&str, &str)]) -> Subject {
+        let update = |(local, remote): &(&str, &str)| RefUpdate {
+            local_ref: BytePath::from(*local),
+            remote_ref: BytePath::from(*remote),
+            tip: None,
+            base: None,
+            base_source: BaseSource::Empty,
+            force: false,
+        };
+        Subject { refs: names.iter().map(update).collect(), base_tree: None, tip_tree: None, commits: Vec::new(), change: Change::default() }
+    }
+
+    #[test]
+    fn the_label_is_the_best_name_there_is() {
+        assert_eq!(subject(&[("HEAD", "refs/heads/a"), ("HEAD", "refs/heads/b")]).label(), "refs/heads/a, refs/heads/b");
+        assert_eq!(subject(&[("main..HEAD", "")]).label(), "main..HEAD");
+        assert_eq!(subject(&[("", "")]).label(), "uncommitted change");
+    }
+
+    #[test]
+    fn the_id_is_bound_to_the_trees_and_not_to_the_names() {
+        let (plain, mut other) = (subject(&[("a", "b")]), subject(&[("c", "d")]));
+        assert_eq!(plain.id(), other.id());
+        other.tip_tree = Oid::from_bytes(&[1; 20]);
+        assert_ne!(plain.id(), other.id());
     }
 }

@@ -1,1 +1,37 @@
 //! The only face of gix: open safely, push lines, ranges, verified reads.
+//!
+//! Says what changed and what of it is new to the other side; what that means is `tier`'s, `plan`'s and `review`'s business.
+
+pub mod capture;
+mod clean;
+pub mod error;
+pub mod fresh;
+mod history;
+pub mod index;
+pub mod object;
+pub mod open;
+pub mod policy;
+mod published;
+pub mod push;
+pub mod range;
+mod remotes;
+pub mod rename;
+mod revision;
+mod sending;
+pub mod signs;
+pub mod text;
+pub mod tree;
+mod uncommitted;
+pub mod worktree;
+
+#[cfg(test)]
+mod differential;
+#[cfg(test)]
+mod fixture;
+#[cfg(test)]
+mod testing;
+
+pub use capture::Options;
+pub use error::GitError;
+pub use open::Repo;
+pub use range::{Selected, Selector};

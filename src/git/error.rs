@@ -1,0 +1,136 @@
+//! What can go wrong between the gate and a repository. Which exit status follows is decided at the edge, not here.
+
+use crate::change::{BytePath, Oid};
+use std::error::Error;
+use std::io;
+use std::path::Path;
+
+/// A failure to read the repository. Each one refuses: none of them is an empty change.
+#[derive(Debug, thiserror::Error)]
+pub enum GitError {
+    /// There is no repository where the gate was started.
+    #[error("no git repository at {at} or above it: run the gate inside one")]
+    NotARepository {
+        /// The directory that the search began in.
+        at: String,
+    },
+    /// The repository, or its index, has a format that the gate does not read.
+    #[error("this repository uses {what}, which the gate does not read: {remedy}")]
+    Unsupported {
+        /// The format, in git's words.
+        what: String,
+        /// What a person can do about it.
+        remedy: String,
+    },
+    /// An object is not here: a shallow or partial clone, or a damaged repository.
+    #[error("object {oid} is not in this repository: fetch it (in a partial clone: `git fetch --refetch`), then try again")]
+    Missing {
+        /// The object that was asked for.
+        oid: Oid,
+    },
+    /// An object's content does not hash to the id that it was asked by (exit status 15).
+    #[error("object {oid} holds content that does not hash to its id: the object database was damaged or altered; see `git fsck`")]
+    Integrity {
+        /// The object that was asked for.
+        oid: Oid,
+    },
+    /// An object is of another type than the place that names it says.
+    #[error("object {oid} is a {found} where a {expected} belongs; see `git fsck`")]
+    Kind {
+        /// The object that was asked for.
+        oid: Oid,
+        /// The type that was found.
+        found: String,
+        /// The type that was expected.
+        expected: String,
+    },
+    /// An object hashes right but is not what git would write: two programs could read it as two different changes.
+    #[error("object {oid} is malformed ({why}); see `git fsck`")]
+    Malformed {
+        /// The object that was asked for.
+        oid: Oid,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The index contradicts itself.
+    #[error("the index is damaged at {path} ({why}); `git read-tree HEAD` rebuilds it")]
+    Index {
+        /// The entry that cannot be.
+        path: BytePath,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The index has unresolved conflicts (exit status 3): what would be committed is not decided yet.
+    #[error("unmerged paths: {}; resolve the conflict and `git add` them", list(paths))]
+    Unmerged {
+        /// Each path once, in the order of the index.
+        paths: Vec<BytePath>,
+    },
+    /// HEAD names a branch without a commit, where one is needed.
+    #[error("HEAD has no commit yet: commit first, or review the index with --staged")]
+    Unborn,
+    /// A revision that does not name exactly one commit here.
+    #[error("{revision} does not name a commit in this repository: {why}")]
+    BadRevision {
+        /// The revision as it was given.
+        revision: String,
+        /// Why not.
+        why: String,
+    },
+    /// A file or directory could not be read.
+    #[error("cannot {doing} {path}")]
+    Io {
+        /// What was being done, as a verb.
+        doing: &'static str,
+        /// The file.
+        path: String,
+        /// The system's reason.
+        #[source]
+        source: io::Error,
+    },
+    /// Anything else that the git library reports.
+    #[error("cannot {doing}")]
+    Other {
+        /// What was being done, as a verb with its object.
+        doing: String,
+        /// The library's reason.
+        #[source]
+        source: Box<dyn Error + Send + Sync>,
+    },
+}
+
+impl GitError {
+    /// Wraps a failure of the git library; `doing` completes "cannot …".
+    pub(crate) fn other<E: Into<Box<dyn Error + Send + Sync>>>(doing: impl Into<String>) -> impl FnOnce(E) -> GitError {
+        let doing = doing.into();
+        move |source| GitError::Other { doing, source: source.into() }
+    }
+
+    /// Wraps a failure of the file system; `doing` completes "cannot …" before the path.
+    pub(crate) fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> GitError {
+        let path = path.display().to_string();
+        move |source| GitError::Io { doing, path, source }
+    }
+}
+
+/// Names a few paths, and how many more there are.
+fn list(paths: &[BytePath]) -> String {
+    const SHOWN: usize = 10;
+    let mut names: Vec<String> = paths.iter().take(SHOWN).map(BytePath::to_string).collect();
+    if paths.len() > SHOWN {
+        names.push(format!("{} more", paths.len() - SHOWN));
+    }
+    names.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unmerged_paths_are_named_and_the_rest_counted() {
+        let paths: Vec<BytePath> = (0..12).map(|n| BytePath::from(format!("f{n}").as_str())).collect();
+        let text = GitError::Unmerged { paths }.to_string();
+        assert!(text.contains("f0, f1") && text.contains("f9, 2 more"), "{text}");
+    }
+}

@@ -1,0 +1,236 @@
+//! The text that would be published for the first time, for the search for secrets: commit by commit, not only between the ends.
+//!
+//! A key that one commit adds and the next removes is in neither end, and is published all the same (case P11). Lines that a parent has are no news:
+//! either the remote has them, or they were seen where they came in. What counts as a secret is `checks`' and `redact`'s business.
+
+use super::tree::{self, Entry};
+use super::{GitError, Repo, history::History, object};
+use crate::change::subject::Subject;
+use crate::change::{Body, BytePath, FileChange, Mode, Oid, Origin};
+use std::collections::{BTreeMap, HashSet};
+
+/// Files above this size, in bytes, are not searched; they are returned by name.
+pub const MAX_SEARCHED: u64 = 64 * 1024 * 1024;
+
+/// New lines of one file in one commit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FreshFile {
+    /// The commit that brings them; `None` for what is not committed, or has no history.
+    pub commit: Option<Oid>,
+    /// The file.
+    pub path: BytePath,
+    /// The new lines with their 1-based numbers, without the newline. Binary files are cut at newlines too.
+    pub lines: Vec<(u32, Vec<u8>)>,
+}
+
+impl Repo {
+    /// Shows every new line of a subject to `visit`, one file of one commit at a time, newest commit first. Returns the files that are too large to be
+    /// searched ([`MAX_SEARCHED`]).
+    ///
+    /// # Errors
+    ///
+    /// A missing or altered object: text that cannot be read is not known to be clean.
+    pub fn fresh_text(&self, subject: &Subject, visit: &mut dyn FnMut(&FreshFile)) -> Result<Vec<BytePath>, GitError> {
+        let mut search = Search { repo: self, visit, seen: HashSet::new(), too_large: Vec::new() };
+        if subject.commits.is_empty() {
+            subject.change.files.iter().try_for_each(|file| search.file(file))?;
+        } else {
+            let mut history = History::new(&self.gix)?;
+            subject.commits.iter().try_for_each(|commit| search.commit(&mut history, *commit))?;
+        }
+        Ok(search.too_large)
+    }
+}
+
+struct Search<'a> {
+    repo: &'a Repo,
+    visit: &'a mut dyn FnMut(&FreshFile),
+    /// Pairs of a new blob and the old ones it was compared with. The blob alone would not do: it may come in twice, beside different parents.
+    seen: HashSet<(Oid, Vec<Oid>)>,
+    too_large: Vec<BytePath>,
+}
+
+impl Search<'_> {
+    fn commit(&mut self, history: &mut History<'_>, commit: Oid) -> Result<(), GitError> {
+        let node = history.node(commit)?;
+        let mut parents = Vec::new();
+        for parent in &node.parents {
+            parents.push(tree::between(&self.repo.gix, Some(history.node(*parent)?.tree), Some(node.tree))?);
+        }
+        if parents.is_empty() {
+            parents.push(tree::between(&self.repo.gix, None, Some(node.tree))?);
+        }
+        for (path, (new, old)) in differing_from_all(&parents) {
+            self.blob(Some(commit), &path, new, old)?;
+        }
+        Ok(())
+    }
+
+    /// Searches what is not committed or has no history: the lines that the change adds, or of a binary file those that its old side has not.
+    fn file(&mut self, file: &FileChange) -> Result<(), GitError> {
+        let Some(new) = file.new.as_ref().filter(|side| side.mode != Mode::Gitlink) else { return Ok(()) };
+        match &file.body {
+            Body::Text(hunks) => {
+                let added = hunks.iter().flat_map(|hunk| hunk.lines()).filter(|line| line.origin == Origin::Added);
+                self.show(None, &new.path, added.map(|line| (line.new, line.bytes.to_vec())).collect());
+                Ok(())
+            }
+            Body::Binary | Body::Oversize => {
+                let old = file.old.as_ref().filter(|side| side.mode != Mode::Gitlink).map(|side| side.oid);
+                match self.blob(None, &new.path, new.oid, old.into_iter().collect()) {
+                    // A file of the worktree that was never added: nothing of it is published, and nothing binary is sent.
+                    Err(GitError::Missing { oid }) if oid == new.oid => Ok(()),
+                    other => other,
+                }
+            }
+        }
+    }
+
+    fn blob(&mut self, commit: Option<Oid>, path: &BytePath, new: Oid, old: Vec<Oid>) -> Result<(), GitError> {
+        if !self.seen.insert((new, old.clone())) {
+            return Ok(());
+        }
+        let Some(content) = self.read(new)? else {
+            self.too_large.push(path.clone());
+            return Ok(());
+        };
+        let mut before = Vec::new();
+        for oid in old {
+            // An old side that is too large to be read explains nothing: all lines count as new.
+            before.extend(self.read(oid)?);
+        }
+        let known: HashSet<&[u8]> = before.iter().flat_map(|content| lines(content)).map(|(_, line)| line).collect();
+        let fresh = lines(&content).filter(|(_, line)| !known.contains(line)).map(|(number, line)| (number, line.to_vec()));
+        self.show(commit, path, fresh.collect());
+        Ok(())
+    }
+
+    fn show(&mut self, commit: Option<Oid>, path: &BytePath, lines: Vec<(u32, Vec<u8>)>) {
+        if !lines.is_empty() {
+            (self.visit)(&FreshFile { commit, path: path.clone(), lines });
+        }
+    }
+
+    fn read(&self, oid: Oid) -> Result<Option<Vec<u8>>, GitError> {
+        if object::blob_size(&self.repo.gix, oid)? > MAX_SEARCHED {
+            return Ok(None);
+        }
+        object::blob(&self.repo.gix, oid).map(Some)
+    }
+}
+
+/// Finds the paths that differ from every parent: the new blob, and the old ones to compare it with. A merge's other paths came with a parent.
+///
+/// A file that is new under its path is compared with everything the same commit takes away: a move publishes nothing.
+fn differing_from_all(parents: &[Vec<Entry>]) -> BTreeMap<BytePath, (Oid, Vec<Oid>)> {
+    let mut found: BTreeMap<BytePath, (usize, Oid, Vec<Oid>)> = BTreeMap::new();
+    for entry in parents.iter().flatten() {
+        let Some(new) = entry.new.filter(|leaf| leaf.mode != Mode::Gitlink) else { continue };
+        let (count, _, old) = found.entry(entry.path.clone()).or_insert((0, new.oid, Vec::new()));
+        *count += 1;
+        old.extend(blob_of(entry));
+    }
+    let taken: Vec<Oid> = parents.iter().flatten().filter(|entry| entry.new.is_none()).filter_map(blob_of).collect();
+    let everywhere = found.into_iter().filter(|(_, (count, _, _))| *count == parents.len());
+    everywhere.map(|(path, (_, new, old))| (path, (new, if old.is_empty() { taken.clone() } else { old }))).collect()
+}
+
+/// Returns the blob of an entry's old side.
+fn blob_of(entry: &Entry) -> Option<Oid> {
+    entry.old.filter(|leaf| leaf.mode != Mode::Gitlink).map(|leaf| leaf.oid)
+}
+
+/// Splits content into numbered lines.
+fn lines(content: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
+    content.split_inclusive(|byte| *byte == b'\n').zip(1u32..).map(|(line, number)| (number, line.strip_suffix(b"\n").unwrap_or(line)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{World, only};
+    use super::super::{Options, Selector};
+    use super::*;
+
+    fn fresh(world: &World, subject: &Subject) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut note = |file: &FreshFile| {
+            found.extend(file.lines.iter().map(|(number, line)| format!("{}:{number}:{}", file.path, String::from_utf8_lossy(line))));
+        };
+        let too_large = world.repo().fresh_text(subject, &mut note).expect("text");
+        assert!(too_large.is_empty());
+        found.sort();
+        found
+    }
+
+    fn pushed(world: &World) -> Vec<String> {
+        fresh(world, only(&world.push(&[["main", "main", "refs/heads/main", "origin/main"]])))
+    }
+
+    #[test]
+    fn a_key_that_came_and_went_is_seen() {
+        let world = World::new();
+        world.commit("k", "x\nKEY=abc\n");
+        world.commit("k", "x\n");
+        world.git(&["rm", "-q", "k"]);
+        world.git(&["commit", "-q", "-m", "rm"]);
+        assert!(only(&world.push(&[["main", "main", "refs/heads/main", "origin/main"]])).change.is_empty());
+        assert_eq!(pushed(&world), ["k:1:x", "k:2:KEY=abc"]);
+    }
+
+    #[test]
+    fn a_key_in_a_state_that_comes_back_is_seen_where_it_came_in() {
+        let world = World::new();
+        for content in ["base\nKEY\n", "base\nKEY\nmore\n", "base\nKEY\n"] {
+            world.commit("base", content);
+        }
+        assert_eq!(pushed(&world), ["base:2:KEY", "base:3:more"]);
+    }
+
+    #[test]
+    fn what_is_moved_or_merged_is_no_news() {
+        let world = World::new();
+        world.git(&["mv", "base", "moved"]);
+        world.git(&["commit", "-q", "-m", "mv"]);
+        world.colleague("main", "main", "theirs", "their key\n");
+        world.git(&["fetch", "-q"]);
+        world.git(&["merge", "-q", "origin/main"]);
+        assert_eq!(pushed(&world), Vec::<String>::new());
+        world.git(&["mv", "moved", "again"]);
+        std::fs::write(world.work().join("again"), "first\nbase\n").expect("a file");
+        world.git(&["commit", "-q", "-a", "-m", "mv"]);
+        assert_eq!(pushed(&world), ["again:1:first"]);
+    }
+
+    #[test]
+    fn a_merge_that_adds_of_its_own_is_seen() {
+        let world = World::new();
+        world.commit("mine", "1\n");
+        world.colleague("main", "main", "theirs", "x\n");
+        world.git(&["fetch", "-q"]);
+        world.git(&["merge", "-q", "--no-commit", "origin/main"]);
+        std::fs::write(world.work().join("theirs"), "x\nKEY\n").expect("a file");
+        world.git(&["commit", "-q", "-a", "-m", "merge"]);
+        assert_eq!(pushed(&world), ["mine:1:1", "theirs:2:KEY"]);
+    }
+
+    #[test]
+    fn a_first_push_and_a_lone_blob_are_searched_whole() {
+        let world = World::empty(&[]);
+        world.commit("a", "one\ntwo");
+        for (tip, expected) in [("main", ["a:1:one", "a:2:two"]), ("main:a", ["refs/x/y:1:one", "refs/x/y:2:two"])] {
+            let selected = world.push(&[["x", tip, "refs/x/y", "-"]]);
+            assert_eq!(fresh(&world, only(&selected)), expected);
+        }
+    }
+
+    #[test]
+    fn what_is_staged_is_searched_in_text_and_binary() {
+        let world = World::new();
+        std::fs::write(world.work().join("base"), "base\nKEY\n").expect("a file");
+        std::fs::write(world.work().join("bin"), "\0\nKEY\n").expect("a file");
+        world.git(&["add", "."]);
+        std::fs::write(world.work().join("base"), "harmless\n").expect("a file");
+        let selected = world.repo().select(&Selector::Staged, &Options::default()).expect("the index");
+        assert_eq!(fresh(&world, only(&selected)), ["base:2:KEY", "bin:1:\0", "bin:2:KEY"]);
+    }
+}

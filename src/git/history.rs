@@ -1,0 +1,148 @@
+//! The commit graph: which commits are new to the other side, where they meet what it has, and what two commits have in common.
+//!
+//! Every commit is read by verified id. Grafts and the commit graph have no say; a shallow boundary counts only where the parents are really not here.
+//! Dates only order the walk. A wrong date can make a published commit look new, which costs a review, never the other way round.
+
+use super::{GitError, object};
+use crate::change::Oid;
+use gix::Repository;
+use gix::objs::CommitRef;
+use std::collections::{BinaryHeap, HashMap, HashSet};
+use std::rc::Rc;
+
+/// What the walk needs of a commit.
+#[derive(Debug)]
+pub(super) struct Node {
+    pub(super) tree: Oid,
+    pub(super) parents: Vec<Oid>,
+    time: i64,
+}
+
+/// Commits that were read, each once.
+pub(super) struct History<'r> {
+    repo: &'r Repository,
+    nodes: HashMap<Oid, Rc<Node>>,
+    shallow: HashSet<Oid>,
+}
+
+/// The part of a history that the other side does not have.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Unpublished {
+    /// The new commits, newest first.
+    pub(super) commits: Vec<Oid>,
+    /// The commits that the other side has and that a new one stands on (or the tip itself where nothing is new), without those that are only
+    /// ancestors of others: nearest first.
+    pub(super) boundary: Vec<Oid>,
+}
+
+impl<'r> History<'r> {
+    pub(super) fn new(repo: &'r Repository) -> Result<History<'r>, GitError> {
+        let shallow = repo.shallow_commits().map_err(GitError::other("read the shallow boundary"))?;
+        let shallow = shallow.map(|list| list.iter().map(|id| object::oid(id)).collect()).unwrap_or_default();
+        Ok(History { repo, nodes: HashMap::new(), shallow })
+    }
+
+    /// Reads a commit.
+    pub(super) fn node(&mut self, oid: Oid) -> Result<Rc<Node>, GitError> {
+        if let Some(node) = self.nodes.get(&oid) {
+            return Ok(Rc::clone(node));
+        }
+        let mut node = read(self.repo, oid)?;
+        if self.shallow.contains(&oid) {
+            node.parents.retain(|parent| self.repo.has_object(object::id(*parent)));
+        }
+        let node = Rc::new(node);
+        self.nodes.insert(oid, Rc::clone(&node));
+        Ok(node)
+    }
+
+    /// Lists what of `tip` and its ancestors is not among `published` and theirs.
+    pub(super) fn unpublished(&mut self, tip: Oid, published: &mut Ancestors) -> Result<Unpublished, GitError> {
+        let (mut commits, mut boundary) = (Vec::new(), Vec::new());
+        let mut seen = HashSet::from([tip]);
+        let mut queue = BinaryHeap::from([(self.node(tip)?.time, tip)]);
+        while let Some((_, oid)) = queue.pop() {
+            if published.contains(self, oid)? {
+                boundary.push(oid);
+                continue;
+            }
+            commits.push(oid);
+            for parent in &self.node(oid)?.parents {
+                if seen.insert(*parent) {
+                    queue.push((self.node(*parent)?.time, *parent));
+                }
+            }
+        }
+        Ok(Unpublished { commits, boundary: self.independent(boundary)? })
+    }
+
+    /// Drops the commits that are ancestors of others in the list: an old state of a file that such a commit still has is no news (see `published`).
+    fn independent(&mut self, commits: Vec<Oid>) -> Result<Vec<Oid>, GitError> {
+        let mut parents = Vec::new();
+        for commit in &commits {
+            parents.extend_from_slice(&self.node(*commit)?.parents);
+        }
+        let mut older = Ancestors::of(self, parents)?;
+        let mut kept = Vec::with_capacity(commits.len());
+        for commit in commits {
+            if !older.contains(self, commit)? {
+                kept.push(commit);
+            }
+        }
+        Ok(kept)
+    }
+
+    /// Lists the best common ancestors of two commits, best first: more than one after a criss-cross merge, none for unrelated histories.
+    pub(super) fn merge_bases(&self, one: Oid, two: Oid) -> Result<Vec<Oid>, GitError> {
+        let mut graph = self.repo.revision_graph(None);
+        let bases = self.repo.merge_bases_many_with_graph(object::id(one), &[object::id(two)], &mut graph);
+        let bases = bases.map_err(GitError::other(format!("find the common ancestor of {} and {}", one.short(), two.short())))?;
+        Ok(bases.iter().map(|id| object::oid(id)).collect())
+    }
+}
+
+/// A set of commits and all their ancestors, walked only as far back as it is asked about.
+pub(super) struct Ancestors {
+    seen: HashSet<Oid>,
+    queue: BinaryHeap<(i64, Oid)>,
+}
+
+impl Ancestors {
+    /// Starts from the commits themselves.
+    pub(super) fn of(history: &mut History<'_>, tips: impl IntoIterator<Item = Oid>) -> Result<Ancestors, GitError> {
+        let mut set = Ancestors { seen: HashSet::new(), queue: BinaryHeap::new() };
+        tips.into_iter().try_for_each(|tip| set.add(history, tip))?;
+        Ok(set)
+    }
+
+    /// Tells whether a commit is in the set.
+    pub(super) fn contains(&mut self, history: &mut History<'_>, oid: Oid) -> Result<bool, GitError> {
+        let time = history.node(oid)?.time;
+        while let Some(&(newest, next)) = self.queue.peek().filter(|_| !self.seen.contains(&oid)) {
+            if newest < time {
+                break;
+            }
+            self.queue.pop();
+            for parent in &history.node(next)?.parents {
+                self.add(history, *parent)?;
+            }
+        }
+        Ok(self.seen.contains(&oid))
+    }
+
+    fn add(&mut self, history: &mut History<'_>, oid: Oid) -> Result<(), GitError> {
+        if self.seen.insert(oid) {
+            self.queue.push((history.node(oid)?.time, oid));
+        }
+        Ok(())
+    }
+}
+
+fn read(repo: &Repository, oid: Oid) -> Result<Node, GitError> {
+    let content = object::commit(repo, oid)?;
+    let malformed = || GitError::Malformed { oid, why: "a commit that cannot be read".to_owned() };
+    let commit = CommitRef::from_bytes(&content, repo.object_hash()).map_err(|_| malformed())?;
+    // A date that cannot be read orders the commit last; git is as lenient.
+    let time = commit.time().map_or(0, |time| time.seconds);
+    Ok(Node { tree: object::oid(&commit.tree()), parents: commit.parents().map(|id| object::oid(&id)).collect(), time })
+}

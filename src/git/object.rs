@@ -1,0 +1,85 @@
+//! Verified reads: an object is taken by id, its header looked at before its content, and its content hashed again before anyone sees it.
+//!
+//! Whoever opened the repository has switched replace refs off; a replacement that slipped through would not hash to the id that was asked for. What
+//! the bytes of a tree mean is `tree`'s business.
+
+use super::GitError;
+use crate::change::Oid;
+use gix::objs::{CommitRefIter, Find as _, Kind};
+use gix::{ObjectId, Repository};
+
+/// Returns the plain id of gix's id.
+pub(crate) fn oid(id: &gix::oid) -> Oid {
+    Oid::from_bytes(id.as_bytes()).expect("an id, because gix makes them of 20 or 32 bytes")
+}
+
+/// Returns gix's id of the plain id.
+pub(crate) fn id(oid: Oid) -> ObjectId {
+    ObjectId::try_from(oid.as_bytes()).expect("an id, because an Oid has 20 or 32 bytes")
+}
+
+/// Hashes content as git would store it, with detection of SHA-1 collisions; `None` where one is detected.
+pub(crate) fn hash(repo: &Repository, kind: Kind, content: &[u8]) -> Option<Oid> {
+    gix::objs::compute_hash(repo.object_hash(), kind, content).ok().map(|id| oid(&id))
+}
+
+/// Returns a blob's size in bytes without reading its content.
+pub(crate) fn blob_size(repo: &Repository, oid: Oid) -> Result<u64, GitError> {
+    let header = (id(oid).kind() == repo.object_hash()).then(|| repo.try_find_header(id(oid)));
+    let header = header.transpose().map_err(GitError::other(format!("read the header of object {oid}")))?;
+    let header = header.flatten().ok_or(GitError::Missing { oid })?;
+    expect_kind(oid, header.kind(), Kind::Blob)?;
+    Ok(header.size())
+}
+
+/// Reads a blob. The caller has decided by [`blob_size`] that it is small enough.
+pub(crate) fn blob(repo: &Repository, oid: Oid) -> Result<Vec<u8>, GitError> {
+    read(repo, oid, Kind::Blob)
+}
+
+/// Reads a tree. The empty tree exists whether it is stored or not.
+pub(crate) fn tree(repo: &Repository, oid: Oid) -> Result<Vec<u8>, GitError> {
+    if id(oid) == ObjectId::empty_tree(repo.object_hash()) {
+        return Ok(Vec::new());
+    }
+    read(repo, oid, Kind::Tree)
+}
+
+/// Reads a commit.
+pub(crate) fn commit(repo: &Repository, oid: Oid) -> Result<Vec<u8>, GitError> {
+    read(repo, oid, Kind::Commit)
+}
+
+/// Returns the tree of a commit.
+pub(crate) fn commit_tree(repo: &Repository, commit_id: Oid) -> Result<Oid, GitError> {
+    let content = commit(repo, commit_id)?;
+    let tree = CommitRefIter::from_bytes(&content, repo.object_hash()).tree_id();
+    tree.map(|id| oid(&id)).map_err(|_| GitError::Malformed { oid: commit_id, why: "a commit without a tree".to_owned() })
+}
+
+/// Returns the tree of HEAD; `None` where HEAD has no commit yet.
+pub(crate) fn head_tree(repo: &Repository) -> Result<Option<Oid>, GitError> {
+    let head = repo.head().and_then(gix::Head::try_into_peeled_id).map_err(GitError::other("read HEAD"))?;
+    head.map(|commit| commit_tree(repo, oid(&commit))).transpose()
+}
+
+/// Reads an object of one kind and refuses content that does not hash to its id.
+fn read(repo: &Repository, oid: Oid, expected: Kind) -> Result<Vec<u8>, GitError> {
+    let id = id(oid);
+    if id.kind() != repo.object_hash() {
+        return Err(GitError::Missing { oid });
+    }
+    let mut content = Vec::new();
+    let found = repo.objects.try_find(&id, &mut content).map_err(GitError::other(format!("read object {oid}")))?;
+    let found = found.ok_or(GitError::Missing { oid })?;
+    expect_kind(oid, found.kind, expected)?;
+    found.verify_checksum(&id).map_err(|_| GitError::Integrity { oid })?;
+    Ok(content)
+}
+
+fn expect_kind(oid: Oid, found: Kind, expected: Kind) -> Result<(), GitError> {
+    if found == expected {
+        return Ok(());
+    }
+    Err(GitError::Kind { oid, found: found.to_string(), expected: expected.to_string() })
+}

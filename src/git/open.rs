@@ -1,0 +1,353 @@
+//! Opens the repository that git or the user means, with everything switched off that could make it read another history than the one that is pushed.
+//!
+//! Replace refs, grafts and the commit graph have no say (threat T4). Git's own rule about who owns a repository holds: what git would not touch is
+//! refused here too. A format that cannot be read is named, never taken for an empty repository.
+
+use super::GitError;
+use super::object;
+use crate::change::Oid;
+use crate::env::Env;
+use gix::bstr::{BString, ByteSlice as _};
+use gix::config::Source;
+use gix::sec::Permission;
+use gix::sec::trust::Mapping;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+
+/// Repository extensions that gix reads as git does, beside `refstorage`, which is looked at by value.
+const KNOWN_EXTENSIONS: [&str; 6] = ["noop", "partialclone", "preciousobjects", "objectformat", "worktreeconfig", "relativeworktrees"];
+
+/// An open repository. Read only: nothing in here writes to the index, the worktree, refs or configuration.
+pub struct Repo {
+    pub(super) gix: gix::Repository,
+}
+
+/// Where a configuration value was set, for messages.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// The repository's own configuration, or the worktree's.
+    Local,
+    /// The user's configuration.
+    Global,
+    /// The machine's configuration.
+    System,
+    /// The command line or a variable.
+    Command,
+}
+
+/// The directory that git runs hooks from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HooksDir {
+    /// The directory, absolute; a relative `core.hooksPath` is below the top of the worktree, where git runs hooks.
+    pub path: PathBuf,
+    /// Where `core.hooksPath` was set; `None` where it is not, and hooks are in the common directory that all worktrees share.
+    pub set_in: Option<Scope>,
+}
+
+impl Repo {
+    /// Opens the repository that `GIT_DIR` names, else the one that `cwd` is in. `GIT_WORK_TREE` and `GIT_INDEX_FILE` are honoured, relative to `cwd`:
+    /// `git commit -a` and `git commit PATH` put what will be committed into a temporary index (case P1).
+    ///
+    /// # Errors
+    ///
+    /// No repository; one that belongs to someone else and is not in `safe.directory`; a format that is not read; a server-side quarantine.
+    pub fn discover(cwd: &Path, env: &Env) -> Result<Repo, GitError> {
+        refuse_server_side(env)?;
+        let options = options(cwd, env);
+        let opened = match env.path("GIT_DIR") {
+            Some(dir) => gix::open_opts(cwd.join(dir), options),
+            None => discover_above(cwd, env, options),
+        };
+        let mut gix = opened.map_err(|error| explain(cwd, error))?;
+        refuse_unknown_format(&gix)?;
+        gix.objects.ignore_replacements = true;
+        gix.object_cache_size_if_unset(8 * 1024 * 1024);
+        Ok(Repo { gix })
+    }
+
+    /// Returns the directory that all worktrees share: objects, refs, configuration, and the gate's ledger.
+    pub fn common_dir(&self) -> &Path {
+        self.gix.common_dir()
+    }
+
+    /// Returns the git directory of this worktree.
+    pub fn git_dir(&self) -> &Path {
+        self.gix.git_dir()
+    }
+
+    /// Returns the top of the worktree; `None` in a bare repository.
+    pub fn work_dir(&self) -> Option<&Path> {
+        self.gix.workdir()
+    }
+
+    /// Tells whether there is no worktree.
+    pub fn is_bare(&self) -> bool {
+        self.work_dir().is_none()
+    }
+
+    /// Returns the all-zero id in this repository's length: 40 digits, or 64 where it is SHA-256.
+    pub fn null_oid(&self) -> Oid {
+        object::oid(&self.gix.object_hash().null())
+    }
+
+    /// Returns HEAD's commit; `None` where there is none yet.
+    pub fn head_commit(&self) -> Result<Option<Oid>, GitError> {
+        let head = self.gix.head().map_err(GitError::other("read HEAD"))?;
+        let id = head.try_into_peeled_id().map_err(GitError::other("follow HEAD to a commit"))?;
+        Ok(id.map(|id| object::oid(&id)))
+    }
+
+    /// Returns a configuration value as text, by its dotted key; the last one set holds.
+    pub fn config_string(&self, key: &str) -> Option<String> {
+        self.gix.config_snapshot().string(key).map(|value| value.to_string())
+    }
+
+    /// Returns the directory that git runs hooks from, and who decided so.
+    pub fn hooks_dir(&self) -> HooksDir {
+        let config = self.gix.config_snapshot();
+        let Ok((value, section)) = config.plumbing().raw_value_with_section("core.hooksPath") else {
+            return HooksDir { path: self.absolute(self.common_dir()).join("hooks"), set_in: None };
+        };
+        let path = config.trusted_path("core.hooksPath").ok().flatten().unwrap_or_else(|| PathBuf::from(value.to_os_str_lossy().into_owned()));
+        let top = self.absolute(self.work_dir().unwrap_or(self.git_dir()));
+        HooksDir { path: top.join(path), set_in: Some(scope(section.meta().source)) }
+    }
+
+    fn absolute(&self, path: &Path) -> PathBuf {
+        self.gix.current_dir().join(path)
+    }
+}
+
+fn scope(source: Source) -> Scope {
+    match source {
+        Source::GitInstallation | Source::System => Scope::System,
+        Source::Git | Source::User => Scope::Global,
+        Source::Local | Source::Worktree => Scope::Local,
+        Source::Env | Source::Cli | Source::Api | Source::EnvOverride => Scope::Command,
+    }
+}
+
+fn discover_above(cwd: &Path, env: &Env, options: gix::open::Options) -> gix::Result<gix::Repository> {
+    let ceilings = env.os("GIT_CEILING_DIRECTORIES").map(|dirs| std::env::split_paths(dirs).filter(|dir| dir.is_absolute()).collect());
+    let how = gix::discover::upwards::Options {
+        ceiling_dirs: ceilings.unwrap_or_default(),
+        match_ceiling_dir_or_error: false,
+        cross_fs: env.os("GIT_DISCOVERY_ACROSS_FILESYSTEM").is_some(),
+        ..gix::discover::upwards::Options::default()
+    };
+    let trust = Mapping { full: options.clone(), reduced: options };
+    gix::ThreadSafeRepository::discover_opts(cwd, how, trust).map(Into::into)
+}
+
+/// The settings of every open. Configuration is read as git reads it, so that remotes, `core.hooksPath` and `safe.directory` mean what they mean to git.
+///
+/// gix reads the process's environment by itself; each class of variables is open to it only where the snapshot has one of them, so that a run with an
+/// empty snapshot depends on nothing outside the repository.
+fn options(cwd: &Path, env: &Env) -> gix::open::Options {
+    let allowed = |yes: bool| if yes { Permission::Allow } else { Permission::Deny };
+    let home = env.os("HOME").is_some() || env.os("XDG_CONFIG_HOME").is_some();
+    let git = env.iter().any(|(name, value)| name.as_bytes().starts_with(b"GIT_") && !value.is_empty());
+    let mut permissions = gix::open::Permissions::isolated();
+    permissions.env.home = allowed(home);
+    permissions.env.xdg_config_home = allowed(home);
+    permissions.env.git_prefix = allowed(git);
+    permissions.config.system = env.os("GIT_CONFIG_NOSYSTEM").is_none();
+    permissions.config.git = home || git;
+    permissions.config.user = home || git;
+    permissions.config.env = git;
+    permissions.config.includes = true;
+    gix::open::Options::default().permissions(permissions).bail_if_untrusted(true).config_overrides(overrides(cwd, env))
+}
+
+fn overrides(cwd: &Path, env: &Env) -> Vec<BString> {
+    let mut values: Vec<BString> = ["core.useReplaceRefs=false", "core.commitGraph=false", "core.fsmonitor=false"].map(BString::from).into();
+    for (variable, key) in [("GIT_INDEX_FILE", "gitoxide.core.indexFile="), ("GIT_WORK_TREE", "core.worktree=")] {
+        if let Some(path) = env.path(variable) {
+            values.push([key.as_bytes(), cwd.join(path).as_os_str().as_bytes()].concat().into());
+        }
+    }
+    values
+}
+
+/// Objects that are only in a quarantine are invisible to us (case P43): a server-side hook would review half of what it was sent.
+fn refuse_server_side(env: &Env) -> Result<(), GitError> {
+    let found = ["GIT_QUARANTINE_PATH", "GIT_OBJECT_DIRECTORY"].into_iter().find(|name| env.os(name).is_some());
+    found.map_or(Ok(()), |name| {
+        let remedy = "the gate is a client-side hook; on a server check the evidence instead".to_owned();
+        Err(GitError::Unsupported { what: format!("a separate object directory ({name})"), remedy })
+    })
+}
+
+fn refuse_unknown_format(repo: &gix::Repository) -> Result<(), GitError> {
+    let config = repo.config_snapshot();
+    let config = config.plumbing();
+    for section in config.sections_by_name("extensions").into_iter().flatten() {
+        for name in section.value_names().map(|name| name.to_string().to_ascii_lowercase()) {
+            let value = section.value(&name).map(|value| value.to_string()).unwrap_or_default();
+            let known = KNOWN_EXTENSIONS.contains(&name.as_str()) || (name == "refstorage" && value.eq_ignore_ascii_case("files"));
+            if !known {
+                return Err(GitError::Unsupported { what: format!("the extension {name} = {value}"), remedy: remedy_for(&name) });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn remedy_for(extension: &str) -> String {
+    match extension {
+        "refstorage" => "`git refs migrate --ref-format=files` converts it".to_owned(),
+        _ => "use a clone without it".to_owned(),
+    }
+}
+
+fn explain(cwd: &Path, error: gix::Error) -> GitError {
+    let text = format!("{error:#}");
+    if text.contains("safe.directory") || text.to_lowercase().contains("trust") || text.contains("owned") {
+        let what = format!("files that belong to another user ({text})");
+        let remedy = format!("if it is yours, `git config --global --add safe.directory {}`", cwd.display());
+        return GitError::Unsupported { what, remedy };
+    }
+    if error.is_not_found() {
+        return GitError::NotARepository { at: cwd.display().to_string() };
+    }
+    GitError::other(format!("open the repository at {}", cwd.display()))(error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{World, files, only};
+    use super::super::{Options, Selector};
+    use super::*;
+
+    fn staged(cwd: &Path, pairs: &[(&str, &str)]) -> Vec<String> {
+        let repo = Repo::discover(cwd, &Env::from_pairs(pairs.iter().copied())).expect("a repository");
+        files(only(&repo.select(&Selector::Staged, &Options::default()).expect("the index")))
+    }
+
+    #[test]
+    fn the_index_that_git_names_is_the_one_that_is_read() {
+        let world = World::new();
+        let work = world.work();
+        std::fs::create_dir(work.join("sub")).expect("a directory");
+        std::fs::write(work.join("ok"), "ok\n").expect("a file");
+        world.git(&["add", "ok"]);
+        std::fs::copy(work.join(".git/index"), work.join(".git/next-index-1.lock")).expect("an index");
+        world.git(&["rm", "-q", "--cached", "ok"]);
+        assert!(staged(&work, &[]).is_empty());
+        let absolute = work.join(".git/next-index-1.lock");
+        for (cwd, value) in [
+            (work.clone(), ".git/next-index-1.lock"),
+            (work.join("sub"), "../.git/next-index-1.lock"),
+            (work.clone(), absolute.to_str().expect("UTF-8")),
+        ] {
+            assert_eq!(staged(&cwd, &[("GIT_INDEX_FILE", value)]), ["ok"], "{value}");
+        }
+    }
+
+    /// A hook that notes which index git gave it: what is read is what the commit will hold (case P1).
+    #[test]
+    fn a_commit_of_paths_is_what_the_hook_sees() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let world = World::new();
+        for name in ["a", "b"] {
+            world.commit(name, "one\n");
+        }
+        let work = world.work();
+        let hook = work.join(".git/hooks/pre-commit");
+        std::fs::write(&hook, "#!/bin/sh\nprintf %s \"$GIT_INDEX_FILE\" >.git/which\ncp \"$GIT_INDEX_FILE\" .git/copy\n").expect("a hook");
+        std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755)).expect("a mode");
+        for (arguments, expected) in [(&["commit", "-q", "-m", "m", "--", "a"][..], vec!["a"]), (&["commit", "-q", "-a", "-m", "m"], vec!["a", "b"])]
+        {
+            world.git(&["reset", "-q", "--hard", "main"]);
+            std::fs::write(work.join("a"), "evil\n").expect("a file");
+            std::fs::write(work.join("b"), "fine\n").expect("a file");
+            world.git(&["checkout", "-q", "--detach"]);
+            world.git(arguments);
+            world.git(&["reset", "-q", "--soft", "main"]);
+            let which = std::fs::read_to_string(work.join(".git/which")).expect("a name");
+            assert!(which.ends_with(".lock"), "{which}");
+            assert_eq!(staged(&work, &[("GIT_INDEX_FILE", work.join(".git/copy").to_str().expect("UTF-8"))]), expected, "{arguments:?}");
+        }
+    }
+
+    #[test]
+    fn every_kind_of_repository_is_found() {
+        let world = World::new();
+        let (work, remote) = (world.work(), world.dir.path().join("remote.git"));
+        world.git(&["worktree", "add", "-q", "../linked", "-b", "l"]);
+        let linked = world.dir.path().join("linked");
+        let git_dir = work.join(".git");
+        let text = |path: &Path| path.to_str().expect("UTF-8").to_owned();
+        let cases: [(&Path, Vec<(&str, String)>, bool, &Path); 7] = [
+            (&work, vec![], false, &git_dir),
+            (&linked, vec![], false, &git_dir),
+            (&linked, vec![("GIT_DIR", text(&git_dir.join("worktrees/linked")))], false, &git_dir),
+            (Path::new("/"), vec![("GIT_DIR", text(&git_dir))], false, &git_dir),
+            (world.dir.path(), vec![("GIT_DIR", "work/.git".to_owned()), ("GIT_WORK_TREE", "linked".to_owned())], false, &git_dir),
+            (&remote, vec![("GIT_DIR", ".".to_owned()), ("GIT_IMPLICIT_WORK_TREE", "0".to_owned())], true, &remote),
+            (&remote, vec![], true, &remote),
+        ];
+        for (cwd, pairs, bare, common) in cases {
+            let repo = Repo::discover(cwd, &Env::from_pairs(pairs.clone())).unwrap_or_else(|error| panic!("{cwd:?} {pairs:?}: {error}"));
+            assert_eq!(repo.is_bare(), bare, "{cwd:?} {pairs:?}");
+            let found = repo.common_dir().canonicalize().expect("a directory");
+            assert_eq!(found, common.canonicalize().expect("a directory"), "{cwd:?} {pairs:?}");
+            assert_eq!(repo.hooks_dir().path.canonicalize().expect("a directory"), found.join("hooks"));
+            assert_eq!(repo.head_commit().expect("HEAD").map(|oid| oid.to_string()), Some(world.id("main")));
+        }
+    }
+
+    #[test]
+    fn a_submodule_is_its_own_repository() {
+        let world = World::new();
+        world.git(&["submodule", "--quiet", "add", "../remote.git", "sm"]);
+        let inside = world.work().join("sm");
+        let git_dir = world.work().join(".git/modules/sm");
+        for pairs in [vec![], vec![("GIT_DIR", git_dir.to_str().expect("UTF-8"))]] {
+            let repo = Repo::discover(&inside, &Env::from_pairs(pairs)).expect("a repository");
+            assert_eq!(repo.git_dir().canonicalize().expect("a directory"), git_dir.canonicalize().expect("a directory"));
+            assert_eq!(repo.work_dir().expect("a worktree").canonicalize().expect("a directory"), inside.canonicalize().expect("a directory"));
+        }
+    }
+
+    #[test]
+    fn the_hooks_directory_is_gits_own_and_its_scope_is_told() {
+        let world = World::new();
+        let work = world.work();
+        world.git(&["config", "core.hooksPath", ".husky/_"]);
+        assert_eq!(world.repo().hooks_dir(), HooksDir { path: work.join(".husky/_"), set_in: Some(Scope::Local) });
+        world.git(&["config", "core.hooksPath", "/dev/null"]);
+        assert_eq!(world.repo().hooks_dir().path, Path::new("/dev/null"));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_named() {
+        let empty = tempfile::tempdir().expect("a directory");
+        let refusal =
+            |cwd: &Path, pairs: &[(&str, &str)]| Repo::discover(cwd, &Env::from_pairs(pairs.iter().copied())).err().expect("a refusal").to_string();
+        assert!(refusal(empty.path(), &[]).contains("no git repository"));
+        assert!(refusal(empty.path(), &[("GIT_DIR", "nowhere")]).contains("no git repository"));
+        let world = World::new();
+        assert!(refusal(&world.work(), &[("GIT_QUARANTINE_PATH", "/q")]).contains("client-side"));
+        world.git(&["config", "core.repositoryFormatVersion", "1"]);
+        world.git(&["config", "extensions.objectFormat", "sha1"]);
+        world.repo();
+        world.git(&["config", "extensions.objectFormat", "sha1"]);
+        let config = world.work().join(".git/config");
+        let text = std::fs::read_to_string(&config).expect("a file");
+        std::fs::write(&config, format!("{text}[extensions]\n\tnewThing = yes\n")).expect("a file");
+        assert!(refusal(&world.work(), &[]).contains("newthing = yes"));
+        let refs = World::empty(&["--ref-format=reftable"]);
+        let refused = refusal(&refs.work(), &[]);
+        assert!(refused.contains("refstorage = reftable") && refused.contains("git refs migrate"), "{refused}");
+    }
+
+    #[test]
+    fn another_users_repository_is_refused_as_git_refuses_it() {
+        let world = World::new();
+        let Ok(()) = std::os::unix::fs::chown(world.work().join(".git"), Some(65534), None) else { return };
+        let _ = std::os::unix::fs::chown(world.work(), Some(65534), None);
+        let error = Repo::discover(&world.work(), &Env::default()).err().expect("a refusal").to_string();
+        assert!(error.contains("safe.directory"), "{error}");
+    }
+}

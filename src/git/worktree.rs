@@ -1,0 +1,170 @@
+//! What the tracked files hold on disk, for `--worktree`: HEAD beside the worktree. Symbolic links are taken as links and never followed. What git would
+//! store of a file's content is `clean`'s business; untracked files are nobody's.
+
+use super::capture::{Content, Unstored};
+use super::clean::Clean;
+use super::text::MAX_TEXT;
+use super::tree::{Entry, Leaf, Target, target};
+use super::{GitError, index, object};
+use crate::change::{BytePath, Mode, Oid};
+use gix::Repository;
+use gix::bstr::{BStr, ByteSlice as _};
+use gix::index::entry::{Flags, Stat};
+use gix::index::{State, fs::Metadata};
+use gix::objs::Kind;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// Lists what differs between HEAD and the tracked files on disk, in git's order, with the content that is in no object yet.
+pub(crate) fn tracked(repo: &Repository) -> Result<(Vec<Entry>, Unstored), GitError> {
+    let index = index::read(repo)?;
+    let staged = index::against_head(repo, &index)?;
+    let mut changed: BTreeMap<BytePath, Entry> = staged.into_iter().map(|entry| (entry.path.clone(), entry)).collect();
+    let mut disk = Disk::new(repo, &index)?;
+    for entry in index.entries().iter().filter(|entry| !entry.mode.is_sparse()) {
+        let path = BytePath::new(entry.path(&index).to_vec());
+        let indexed = indexed(&path, entry)?;
+        let new = disk.leaf(entry.path(&index), entry, indexed)?;
+        let staged = changed.remove(&path);
+        let intended = entry.flags.contains(Flags::INTENT_TO_ADD);
+        let old = staged.map_or((!intended).then_some(indexed), |staged| staged.old);
+        if old != new {
+            changed.insert(path.clone(), Entry { path, old, new });
+        }
+    }
+    Ok((changed.into_values().collect(), disk.unstored))
+}
+
+fn indexed(path: &BytePath, entry: &gix::index::Entry) -> Result<Leaf, GitError> {
+    match target(entry.mode.bits(), object::oid(&entry.id)) {
+        Some(Target::Leaf(leaf)) => Ok(leaf),
+        Some(Target::Tree(_)) | None => Err(GitError::Index { path: path.clone(), why: "an unknown mode".to_owned() }),
+    }
+}
+
+/// The worktree, and what was read from it.
+struct Disk<'r> {
+    repo: &'r Repository,
+    index: &'r State,
+    root: PathBuf,
+    capabilities: gix::fs::Capabilities,
+    clean: Clean<'r>,
+    directories: HashMap<PathBuf, bool>,
+    unstored: Unstored,
+}
+
+impl<'r> Disk<'r> {
+    fn new(repo: &'r Repository, index: &'r State) -> Result<Disk<'r>, GitError> {
+        let root = repo.workdir().ok_or_else(|| GitError::Unsupported {
+            what: "no worktree (it is bare)".to_owned(),
+            remedy: "review a range instead: --range A..B".to_owned(),
+        })?;
+        let capabilities = repo.filesystem_options().map_err(GitError::other("read the settings of the file system"))?;
+        let (root, clean) = (root.to_owned(), Clean::new(repo, index)?);
+        Ok(Disk { repo, index, root, capabilities, clean, directories: HashMap::new(), unstored: HashMap::new() })
+    }
+
+    /// Returns what is on disk where the index has an entry; `None` where that is nothing that git tracks.
+    fn leaf(&mut self, path: &BStr, entry: &gix::index::Entry, indexed: Leaf) -> Result<Option<Leaf>, GitError> {
+        let relative = gix::path::from_bstr(path).map_err(GitError::other(format!("use the path {path}")))?;
+        let full = self.root.join(&relative);
+        let metadata = if self.below_real_directories(&relative)? { metadata(&full)? } else { None };
+        let Some(metadata) = metadata else {
+            // A sparse checkout leaves files out on purpose: they are as the index has them.
+            return Ok(entry.flags.contains(Flags::SKIP_WORKTREE).then_some(indexed));
+        };
+        if indexed.mode == Mode::Gitlink {
+            return Ok(metadata.is_dir().then(|| self.submodule(&full, indexed)));
+        }
+        match self.mode(&metadata, indexed) {
+            None => Ok(None),
+            Some(mode) if mode == indexed.mode && self.unchanged(&metadata, entry) => Ok(Some(indexed)),
+            Some(mode) => self.content(path, &relative, &full, &metadata).map(|oid| Some(Leaf { mode, oid })),
+        }
+    }
+
+    /// Tells whether each directory above the path is one, not a link to somewhere else.
+    fn below_real_directories(&mut self, relative: &Path) -> Result<bool, GitError> {
+        let Some(parent) = relative.parent().filter(|parent| !parent.as_os_str().is_empty()) else { return Ok(true) };
+        if let Some(known) = self.directories.get(parent) {
+            return Ok(*known);
+        }
+        let real = self.below_real_directories(parent)? && metadata(&self.root.join(parent))?.is_some_and(|found| found.is_dir());
+        self.directories.insert(parent.to_owned(), real);
+        Ok(real)
+    }
+
+    /// Returns the mode on disk, the index's where the file system cannot tell; `None` for a directory, a pipe and the like.
+    fn mode(&self, found: &Metadata, indexed: Leaf) -> Option<Mode> {
+        if found.is_symlink() {
+            return Some(Mode::Symlink);
+        }
+        let on_disk = if found.is_executable() { Mode::Executable } else { Mode::Regular };
+        found.is_file().then_some(match indexed.mode {
+            Mode::Symlink if !self.capabilities.symlink => Mode::Symlink,
+            Mode::Regular | Mode::Executable if !self.capabilities.executable_bit => indexed.mode,
+            Mode::Symlink | Mode::Gitlink if !self.capabilities.executable_bit => Mode::Regular,
+            Mode::Regular | Mode::Executable | Mode::Symlink | Mode::Gitlink => on_disk,
+        })
+    }
+
+    /// Tells by size and times whether the file is the one that the index knows, as git does.
+    fn unchanged(&self, found: &Metadata, entry: &gix::index::Entry) -> bool {
+        let options = gix::index::entry::stat::Options::default();
+        let Ok(found) = Stat::from_fs(found) else { return false };
+        entry.stat.matches(&found, options) && !entry.stat.is_racy(self.index.timestamp(), options)
+    }
+
+    /// Returns the commit that a submodule has checked out; the index's where it has none.
+    fn submodule(&self, full: &Path, indexed: Leaf) -> Leaf {
+        let opened = gix::open_opts(full, self.repo.open_options().clone()).ok();
+        let head = opened.and_then(|repo| repo.head_id().ok().map(|head| object::oid(&head)));
+        Leaf { mode: Mode::Gitlink, oid: head.unwrap_or(indexed.oid) }
+    }
+
+    /// Reads a file or link, keeps its content and returns the id that git would give it.
+    fn content(&mut self, path: &BStr, relative: &Path, full: &Path, found: &Metadata) -> Result<Oid, GitError> {
+        let (oid, content) = if found.is_symlink() {
+            self.hashed(path, link(full)?)?
+        } else if found.len() > MAX_TEXT {
+            (self.hashed_unread(full, found.len())?, Content::Oversize(found.len()))
+        } else {
+            let content = self.clean.stored_form(path, relative, std::fs::read(full).map_err(GitError::io("read", full))?)?;
+            self.hashed(path, content)?
+        };
+        self.unstored.insert(oid, content);
+        Ok(oid)
+    }
+
+    fn hashed(&self, path: &BStr, content: Vec<u8>) -> Result<(Oid, Content<'static>), GitError> {
+        let oid = object::hash(self.repo, Kind::Blob, &content);
+        let oid = oid.ok_or_else(|| GitError::Unsupported { what: format!("a SHA-1 collision in {path}"), remedy: "remove the file".to_owned() })?;
+        Ok((oid, Content::Whole(Cow::Owned(content))))
+    }
+
+    /// Hashes a file that is too large to be held.
+    fn hashed_unread(&self, full: &Path, size: u64) -> Result<Oid, GitError> {
+        let mut file = File::open(full).map_err(GitError::io("read", full))?;
+        let (mut silent, never) = (gix::utils::progress::Discard, Default::default());
+        let id = gix::objs::compute_stream_hash(self.repo.object_hash(), Kind::Blob, &mut file, size, &mut silent, &never);
+        id.map(|id| object::oid(&id)).map_err(GitError::other(format!("hash {}", full.display())))
+    }
+}
+
+/// Returns what is at a path, a link as a link; `None` where there is nothing.
+fn metadata(full: &Path) -> Result<Option<Metadata>, GitError> {
+    match Metadata::from_path_no_follow(full) {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
+        Err(error) => Err(GitError::io("look at", full)(error)),
+    }
+}
+
+fn link(full: &Path) -> Result<Vec<u8>, GitError> {
+    let link = std::fs::read_link(full).map_err(GitError::io("read the link", full))?;
+    let target = gix::path::into_bstr(link).map_err(GitError::other(format!("read the link {}", full.display())))?;
+    Ok(target.as_bytes().to_vec())
+}
