@@ -19,6 +19,12 @@ pub fn instant() -> Instant {
     Instant::now()
 }
 
+/// Returns how long from now an HTTP date is (`Wed, 02 Dec 2026 07:28:00 GMT`); zero where it has passed, `None` where it is none.
+pub fn until_http_date(text: &str) -> Option<Duration> {
+    let at = jiff::fmt::rfc2822::parse(text.trim()).ok()?.timestamp();
+    Some(Duration::try_from(at.duration_since(now_utc())).unwrap_or(Duration::ZERO))
+}
+
 /// Names the limit that a [`Deadline`] stands for, so that a message can say which one was reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
@@ -116,6 +122,13 @@ mod tests {
         let run = Deadline::after(Duration::from_secs(100), Limit::Run);
         assert_eq!(run.within(Duration::from_secs(5), Limit::Reviewer).limit(), Limit::Reviewer);
         assert_eq!(run.within(Duration::from_secs(500), Limit::Reviewer).limit(), Limit::Run);
+    }
+
+    #[test]
+    fn http_dates_are_read_as_a_wait() {
+        assert_eq!(until_http_date("Wed, 01 Dec 1999 00:00:00 GMT"), Some(Duration::ZERO));
+        assert!(until_http_date("Sun, 01 Dec 2999 07:28:00 GMT").is_some_and(|wait| wait > Duration::from_secs(3600)));
+        assert_eq!(until_http_date("soon"), None);
     }
 
     #[test]

@@ -173,7 +173,7 @@ pub enum Finish {
 }
 
 /// What a dialect folded out of the bytes: text, and how it ended. No judgement.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RawReply {
     /// The text of the answer; reasoning is left out.
     pub text: String,
@@ -200,11 +200,12 @@ impl CompleteReply {
     /// `cut-stream` without an end mark, `truncated` at a token limit (the text is kept in [`Fault::partial`]), `declined` for a refusal or empty text,
     /// `malformed` for an unknown end.
     pub fn accept(raw: RawReply) -> Result<CompleteReply, Fault> {
-        let fault = |class, detail: &str| Fault { usage: raw.usage, model: raw.model.clone(), ..Fault::new(class, detail) };
+        let seen = |class, detail: &str| Fault { usage: raw.usage, model: raw.model.clone(), ..Fault::new(class, detail) };
+        let fault = |class, detail: &str| Fault { raw: Some(raw.text.clone()), ..seen(class, detail) };
         match &raw.finish {
             None => return Err(fault(Class::CutStream, "the reply ended without its end mark")),
             Some(Finish::Length) => {
-                return Err(Fault { partial: Some(raw.text.clone()), ..fault(Class::Truncated, "the reply hit the token limit") });
+                return Err(Fault { partial: Some(raw.text.clone()), ..seen(Class::Truncated, "the reply hit the token limit") });
             }
             Some(Finish::Refused) => return Err(fault(Class::Declined, "the model refused, or a filter stopped it")),
             Some(Finish::Other(word)) => return Err(fault(Class::Malformed, &format!("the reply ended with the unknown word {word:?}"))),
