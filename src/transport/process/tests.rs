@@ -1,9 +1,12 @@
 //! Children that hang, flood, linger or never start, and what becomes of each.
 
 use super::*;
+use crate::clock::Limit;
 use crate::clock::instant;
 use crate::env::Env;
-use rustix::process::test_kill_process;
+use rustix::process::{Pid, test_kill_process};
+use std::thread;
+use std::time::Duration;
 
 const CAPS: Caps = Caps { stdout: 16 << 20, stderr: 1 << 10 };
 
@@ -120,4 +123,23 @@ fn the_environment_is_exactly_the_one_given() {
     let env = Environment::default().with("A", "1").with("B", "2").with("A", "3");
     let out = run(Child { program: "/usr/bin/env".into(), args: Vec::new(), env, ..shell("") }, within(10_000), CAPS).unwrap();
     assert_eq!(out.stdout, b"A=3\nB=2\n");
+}
+
+#[test]
+fn a_group_can_be_ended_from_outside_while_it_runs_and_not_after() {
+    let dir = tempfile::tempdir().unwrap();
+    let child = Child { cwd: dir.path().into(), ..shell("echo $$ > new; mv new pid; exec sleep 60") };
+    let running = thread::spawn(move || run(child, within(20_000), CAPS));
+    let moment = within(10_000);
+    let group: i32 = loop {
+        assert!(!moment.passed());
+        match std::fs::read_to_string(dir.path().join("pid")) {
+            Ok(pid) => break pid.trim().parse().unwrap(),
+            Err(_) => thread::sleep(Duration::from_millis(5)),
+        }
+    };
+    assert!(live().contains(&group));
+    kill(group, Signal::KILL);
+    assert_eq!(running.join().unwrap().unwrap().ended, Ended::Signalled(9));
+    assert!(!live().contains(&group));
 }
