@@ -177,7 +177,8 @@ mod tests {
 
     #[test]
     fn marks_of_agents_tell_their_family() {
-        let table: [(&[(&str, &str)], &[&str]); 12] = [
+        type Marks = &'static [(&'static str, &'static str)];
+        let table: [(Marks, &[&str]); 12] = [
             (&[("CLAUDECODE", "1")], &["anthropic"]),
             (&[("CLAUDE_CODE_CHILD_SESSION", "1")], &["anthropic"]),
             (&[("CODEX_THREAD_ID", "x")], &["openai"]),

@@ -233,10 +233,8 @@ mod tests {
     use super::*;
 
     fn entries(text: &str) -> Vec<(Key, Node)> {
-        match tree(text.as_bytes()).unwrap().value {
-            Value::Map(entries) => entries,
-            other => panic!("not a mapping: {other:?}"),
-        }
+        let Value::Map(entries) = tree(text.as_bytes()).unwrap().value else { panic!("not a mapping: {text}") };
+        entries
     }
 
     #[test]

@@ -1,1 +1,124 @@
-//! Layers of configuration → what the stages need.
+//! Layers of configuration → what the stages need: the user's settings, and the policy of the repository joined to the strictest of its layers.
+//!
+//! Raw files become values that cannot be wrong, or a [`ConfigError`] that names every problem with its place. Only commands import this module; stages get
+//! the values. Leaves to others: reading the policy's bytes from git, starting key commands, and matching globs.
+
+mod defaults;
+mod effective;
+mod glob;
+mod host;
+mod key;
+mod policy;
+mod problem;
+mod reviewers;
+mod schema;
+mod section;
+mod show;
+mod user;
+mod values;
+
+pub use defaults::DEFAULTS;
+pub use effective::{ADVISORY_DAYS, Policy, Row, effective, lowered};
+pub use key::{KeySource, RunCommand};
+pub use policy::{POLICY_FILE, PolicyLayer, policy_layer};
+pub use problem::{ConfigError, Problem};
+pub use reviewers::{Entry, UNKNOWN_PRICE};
+pub use schema::schema;
+pub use show::{policy_rows, user_rows};
+pub use user::{Budget, Lens, SameFamily, User, author_hint};
+pub use values::{Mode, OnUnavailable, Refute, Stage, Verify, WhenUnavailable};
+
+use crate::env::Env;
+use crate::yaml::MAX_BYTES;
+use std::io::Read;
+use std::path::Path;
+
+/// The commented file that `init` starts from; reviewers go in place of [`TEMPLATE_REVIEWERS`].
+pub const TEMPLATE: &str = include_str!("template.yaml");
+/// The line of [`TEMPLATE`] that `init` replaces with what it found.
+pub const TEMPLATE_REVIEWERS: &str = "reviewers: [] # init:reviewers\n";
+/// The commented file that `init --policy` writes.
+pub const POLICY_TEMPLATE: &str = include_str!("policy-template.yaml");
+
+/// Reads the user's configuration: the file named by `--config`, else the one below `$XDG_CONFIG_HOME` or `$HOME`. Where the latter is not there, the
+/// defaults hold, with no reviewers.
+///
+/// # Errors
+/// A file that was named and is not there, one that cannot be read, and every problem of its contents at once.
+pub fn load_user(flag: Option<&Path>, env: &Env) -> Result<User, ConfigError> {
+    let Some(path) = flag.map(Path::to_owned).or_else(|| env.user_config()) else { return Ok(defaults::default_user().clone()) };
+    match read_file(&path) {
+        Ok(bytes) => user::read(&bytes, Some(&path), env, defaults::default_user()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && flag.is_none() => Ok(defaults::default_user().clone()),
+        Err(error) => {
+            Err(ConfigError::of_file(&path.display().to_string(), format!("cannot be read: {error}"), "run `review-gate init` to write one"))
+        }
+    }
+}
+
+/// Reads a file that was given as bytes, as [`load_user`] reads one from disk.
+///
+/// # Errors
+/// Every problem of its contents at once.
+pub fn parse_user(bytes: &[u8], path: &Path, env: &Env) -> Result<User, ConfigError> {
+    user::read(bytes, Some(path), env, defaults::default_user())
+}
+
+/// Reads one byte more than a file may have, so that the reader sees that it is too large.
+fn read_file(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    std::fs::File::open(path)?.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_file_is_the_defaults_and_a_named_one_an_error() {
+        let dir = tempfile::tempdir().unwrap();
+        let env = Env::from_pairs([("HOME", dir.path().as_os_str())]);
+        assert!(load_user(None, &env).unwrap().reviewers.is_empty());
+        assert!(load_user(None, &Env::default()).unwrap().path.is_none());
+        let error = load_user(Some(&dir.path().join("absent.yaml")), &env).unwrap_err();
+        assert!(error.to_string().contains("absent.yaml: cannot be read"), "{error}");
+        assert!(load_user(Some(dir.path()), &env).is_err());
+    }
+
+    #[test]
+    fn the_users_file_is_found_and_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let env = Env::from_pairs([("XDG_CONFIG_HOME", dir.path().as_os_str())]);
+        let path = env.user_config().unwrap();
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, "deadline: 7\n").unwrap();
+        assert_eq!(load_user(None, &env).unwrap().deadline.as_secs(), 7);
+        std::fs::write(&path, "").unwrap();
+        assert!(load_user(None, &env).unwrap_err().to_string().contains("holds no settings"));
+        std::fs::write(&path, format!("#{}\ndeadline: 7\n", "x".repeat(MAX_BYTES))).unwrap();
+        assert!(load_user(None, &env).unwrap_err().to_string().contains("at most 65536"));
+    }
+
+    #[test]
+    fn the_templates_are_files_that_the_reader_accepts() {
+        let read = |text: &str| parse_user(text.as_bytes(), Path::new("config.yaml"), &Env::default()).unwrap();
+        let reviewers = "reviewers:\n  - {name: local, provider: ollama, model: qwen3}\n";
+        assert!(TEMPLATE.contains(TEMPLATE_REVIEWERS));
+        assert_eq!(read(&TEMPLATE.replace(TEMPLATE_REVIEWERS, reviewers)).reviewers.len(), 1);
+        let example: String = TEMPLATE.lines().filter_map(|line| line.strip_prefix("#   ")).map(|line| format!("  {line}\n")).collect();
+        assert_eq!(read(&format!("reviewers:\n{example}")).reviewers.len(), 4);
+    }
+
+    #[test]
+    fn the_policy_template_is_the_defaults_and_so_are_its_comments() {
+        let today = "2026-12-01T00:00:00Z".parse().unwrap();
+        let policy = |text: &str| effective(&[policy_layer(text.as_bytes(), "base").unwrap()], None, today);
+        assert_eq!(policy(POLICY_TEMPLATE).digest(), effective(&[], None, today).digest());
+        let is_setting = |line: &&str| line.split_once(": ").is_some_and(|(key, _)| policy::KEYS.contains(&key));
+        let commented: String =
+            POLICY_TEMPLATE.lines().filter_map(|line| line.strip_prefix("# ")).filter(is_setting).map(|line| format!("{line}\n")).collect();
+        assert_eq!(commented.lines().count() + 3, policy::KEYS.len());
+        assert_eq!(policy(&commented).exclude.len(), 1);
+    }
+}

@@ -3,29 +3,20 @@
 //! Leaves to callers: which program, and what its answer is worth. An exit status of 0 proves nothing about a reviewer.
 
 mod environment;
+mod running;
+#[cfg(test)]
+mod tests;
 
 pub use environment::{Environment, find_on_path};
 
 use crate::clock::{Deadline, Limit};
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
-use std::collections::BTreeSet;
+use running::{Cut, Running, Seen, kill, live};
+use rustix::process::Signal;
 use std::ffi::OsString;
-use std::io::{self, Read, Write};
+use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread;
-use std::time::Duration;
-
-/// How long before the limit the group is asked to end (TERM); it is made to (KILL) at the limit. Under a limit of 8 s: a quarter of it.
-const TERM_AHEAD: Duration = Duration::from_secs(2);
-/// How long a pipe may stay silent once its process is gone. Only a descendant that left the group can still hold it.
-const PIPE_SILENCE: Duration = Duration::from_millis(500);
-/// How long the kernel gets to end a killed process before we go on without it.
-const REAP: Duration = Duration::from_millis(200);
-const CHUNK: usize = 64 * 1024;
 
 /// A program to run once.
 #[derive(Debug, Clone)]
@@ -146,145 +137,12 @@ pub fn kill_running() {
     }
 }
 
-/// Groups whose leader has not been reaped, so that none of these numbers can belong to anyone else.
-static LIVE: Mutex<BTreeSet<i32>> = Mutex::new(BTreeSet::new());
-
-fn live() -> MutexGuard<'static, BTreeSet<i32>> {
-    LIVE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn kill(group: i32, signal: Signal) {
-    // A group that has ended meanwhile is what was wanted.
-    let _ = Pid::from_raw(group).map(|pid| kill_process_group(pid, signal));
-}
-
-enum Event {
-    Stdout(Vec<u8>),
-    Stderr(Vec<u8>),
-    /// One of the pipes reached its end.
-    Closed,
-    /// The leader ended; it stays unreaped, so its number stays ours.
-    Gone,
-}
-
-/// Why a child was ended by us.
-enum Cut {
-    Limit,
-    Cap,
-}
-
-#[derive(Default)]
-struct Seen {
-    stdout: Vec<u8>,
-    stderr: Vec<u8>,
-    gone: bool,
-}
-
-struct Running {
-    child: std::process::Child,
-    group: i32,
-    events: Receiver<Event>,
-    open_pipes: usize,
-}
-
-impl Running {
-    fn start(spec: Child) -> Result<Running, ProcessError> {
-        if !spec.program.is_absolute() {
-            return Err(ProcessError::NotAbsolute(spec.program));
-        }
-        let failed = |source: io::Error| start_error(spec.program.clone(), source);
-        let mut child = spawn(&spec).map_err(failed)?;
-        let group = child.id().cast_signed();
-        live().insert(group);
-        let (sender, events) = sync_channel(64);
-        let threads = attach(&mut child, spec.stdin, sender);
-        let open_pipes = usize::from(child_has_stderr(spec.stderr)) + 1;
-        let running = Running { child, group, events, open_pipes };
-        match threads {
-            Ok(()) => Ok(running),
-            Err(source) => {
-                running.end();
-                Err(failed(source))
-            }
-        }
-    }
-
-    /// Collects what the child says until it is gone and its pipes are closed, or until we must end it; then tells why.
-    fn follow(&mut self, seen: &mut Seen, deadline: Deadline, caps: Caps) -> Option<Cut> {
-        let ask_at = deadline.less(TERM_AHEAD.min(deadline.left() / 4));
-        let mut asked = false;
-        while !seen.gone || self.open_pipes > 0 {
-            // Looked at before each event, not only when none comes: a flood must not outrun the limit.
-            if deadline.passed() {
-                return Some(Cut::Limit);
-            }
-            if !seen.gone && !asked && ask_at.passed() {
-                asked = true;
-                kill(self.group, Signal::TERM);
-            }
-            let next = if asked { deadline } else { ask_at };
-            let wait = if seen.gone { PIPE_SILENCE.min(deadline.left()) } else { next.left() };
-            match self.events.recv_timeout(wait) {
-                Ok(event) => self.take(event, seen, caps),
-                Err(RecvTimeoutError::Timeout) if !seen.gone => {}
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
-            }
-            if seen.stdout.len() > caps.stdout {
-                return Some(Cut::Cap);
-            }
-        }
-        asked.then_some(Cut::Limit)
-    }
-
-    fn take(&mut self, event: Event, seen: &mut Seen, caps: Caps) {
-        match event {
-            Event::Stdout(bytes) => seen.stdout.extend(bytes),
-            Event::Stderr(bytes) => {
-                let room = caps.stderr.saturating_sub(seen.stderr.len());
-                seen.stderr.extend(bytes.into_iter().take(room));
-            }
-            Event::Closed => self.open_pipes -= 1,
-            Event::Gone => {
-                seen.gone = true;
-                // What the leader left behind would keep the pipes open, and go on working.
-                kill(self.group, Signal::KILL);
-            }
-        }
-    }
-
-    /// Ends whatever is left and reaps the leader. `None`: the kernel did not let go of it in time.
-    fn end(mut self) -> Option<ExitStatus> {
-        kill(self.group, Signal::KILL);
-        // A leader that moved itself to another group.
-        let _ = self.child.kill();
-        let limit = Deadline::after(REAP, Limit::Slice);
-        loop {
-            let left = limit.left();
-            // Taken off the list before it is reaped: from then on the number may be anyone's.
-            live().remove(&self.group);
-            match self.child.try_wait() {
-                Ok(Some(status)) => return Some(status),
-                Err(_) => return None,
-                Ok(None) if left.is_zero() => return None,
-                Ok(None) => thread::sleep(Duration::from_millis(1)),
-            }
-        }
-    }
-}
-
 impl From<ExitStatus> for Ended {
     fn from(status: ExitStatus) -> Ended {
         match (status.code(), status.signal()) {
             (Some(code), _) => Ended::Exited(code),
             (None, signal) => Ended::Signalled(signal.unwrap_or_default()),
         }
-    }
-}
-
-fn child_has_stderr(stderr: Stderr) -> bool {
-    match stderr {
-        Stderr::Captured => true,
-        Stderr::Inherited => false,
     }
 }
 
@@ -313,180 +171,5 @@ fn start_error(program: PathBuf, source: io::Error) -> ProcessError {
         ProcessError::NotExecutable(program)
     } else {
         ProcessError::Start { program, source }
-    }
-}
-
-/// Starts the threads around a child. None is joined: each ends with its pipe, and a descendant that left the group may hold one for ever.
-fn attach(child: &mut std::process::Child, input: Vec<u8>, events: SyncSender<Event>) -> io::Result<()> {
-    let pid = child.id().cast_signed();
-    if let Some(mut stdin) = child.stdin.take() {
-        // A child that stops reading early (EPIPE) is judged by what it says.
-        detach("child-stdin", move || drop(stdin.write_all(&input)))?;
-    }
-    if let Some(stdout) = child.stdout.take() {
-        let events = events.clone();
-        detach("child-stdout", move || forward(stdout, &events, Event::Stdout))?;
-    }
-    if let Some(stderr) = child.stderr.take() {
-        let events = events.clone();
-        detach("child-stderr", move || forward(stderr, &events, Event::Stderr))?;
-    }
-    detach("child-wait", move || {
-        await_end(pid);
-        let _ = events.send(Event::Gone);
-    })
-}
-
-fn detach(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    thread::Builder::new().name(name.to_owned()).spawn(work).map(drop)
-}
-
-/// Sends what a pipe brings until its end, or until nobody listens any more.
-fn forward(mut pipe: impl Read, events: &SyncSender<Event>, wrap: fn(Vec<u8>) -> Event) {
-    let mut chunk = vec![0; CHUNK];
-    loop {
-        match pipe.read(&mut chunk) {
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Ok(0) | Err(_) => {
-                let _ = events.send(Event::Closed);
-                return;
-            }
-            Ok(n) => {
-                if events.send(wrap(chunk[..n].to_vec())).is_err() {
-                    return;
-                }
-            }
-        }
-    }
-}
-
-/// Waits for a process to end without reaping it, so that its group can still be addressed safely.
-fn await_end(pid: i32) {
-    let Some(pid) = Pid::from_raw(pid) else { return };
-    while let Err(rustix::io::Errno::INTR) = waitid(WaitId::Pid(pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {}
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::clock::instant;
-    use crate::env::Env;
-    use rustix::process::test_kill_process;
-
-    const CAPS: Caps = Caps { stdout: 16 << 20, stderr: 1 << 10 };
-
-    fn shell(script: &str) -> Child {
-        Child {
-            program: "/bin/sh".into(),
-            args: vec!["-c".into(), script.into()],
-            env: Environment::outside_repository(&Env::of_process()),
-            cwd: "/".into(),
-            stdin: Vec::new(),
-            stderr: Stderr::Captured,
-        }
-    }
-
-    fn within(ms: u64) -> Deadline {
-        Deadline::after(Duration::from_millis(ms), Limit::Reviewer)
-    }
-
-    /// Tells whether a process dies within a moment: a KILL is sent at once but carried out by the kernel in its own time.
-    fn dies(pid: &str) -> bool {
-        let moment = within(500);
-        while is_alive(pid) && !moment.passed() {
-            thread::sleep(Duration::from_millis(5));
-        }
-        !is_alive(pid)
-    }
-
-    fn is_alive(pid: &str) -> bool {
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        let zombie = stat.rsplit(')').next().is_some_and(|rest| rest.trim_start().starts_with('Z'));
-        !zombie && test_kill_process(Pid::from_raw(pid.parse().unwrap()).unwrap()).is_ok()
-    }
-
-    #[test]
-    fn status_streams_and_input_come_through() {
-        let child = Child { stdin: b"in".to_vec(), ..shell("cat; echo err >&2; exit 7") };
-        let out = run(child, within(10_000), CAPS).unwrap();
-        assert_eq!(out, Output { ended: Ended::Exited(7), stdout: b"in".to_vec(), stderr: b"err\n".to_vec() });
-        assert_eq!(run(shell("kill -9 $$"), within(10_000), CAPS).unwrap().ended, Ended::Signalled(9));
-    }
-
-    #[test]
-    fn eight_mebibytes_go_through_cat_unharmed() {
-        let input: Vec<u8> = (0..8u32 << 20).map(|i| (i % 251) as u8).collect();
-        let out = run(Child { stdin: input.clone(), ..shell("exec cat") }, within(20_000), CAPS).unwrap();
-        assert!(out.stdout == input, "{} of {} bytes", out.stdout.len(), input.len());
-    }
-
-    #[test]
-    fn a_child_that_reads_nothing_is_judged_by_what_it_says() {
-        let out = run(Child { stdin: vec![0; 8 << 20], ..shell("exec <&-; echo done") }, within(10_000), CAPS).unwrap();
-        assert_eq!((out.ended, out.stdout.as_slice()), (Ended::Exited(0), b"done\n".as_slice()));
-    }
-
-    #[test]
-    fn what_ignores_term_is_gone_at_the_limit_with_all_its_children() {
-        let dir = tempfile::tempdir().unwrap();
-        let script = "trap '' TERM; (trap '' TERM; sleep 60) & echo $$ $! > pids; while :; do sleep 60; done";
-        let started = instant();
-        let result = run(Child { cwd: dir.path().into(), ..shell(script) }, within(800), CAPS);
-        let took = started.elapsed();
-        assert!(matches!(result, Err(ProcessError::TimedOut { limit: Limit::Reviewer, .. })), "{result:?}");
-        assert!((800..1100).contains(&took.as_millis()), "{took:?}");
-        for pid in std::fs::read_to_string(dir.path().join("pids")).unwrap().split_whitespace() {
-            assert!(dies(pid), "{pid} lives");
-        }
-    }
-
-    #[test]
-    fn an_answer_after_the_request_to_end_does_not_count() {
-        let result = run(shell("trap 'echo PASS; echo late >&2; exit 0' TERM; while :; do sleep 0.01; done"), within(1000), CAPS);
-        let Err(ProcessError::TimedOut { stderr, .. }) = result else { panic!("{result:?}") };
-        assert!(stderr.ends_with(b"late\n"), "{}", String::from_utf8_lossy(&stderr));
-    }
-
-    #[test]
-    fn a_grandchild_that_holds_the_pipe_delays_nothing_and_is_ended() {
-        let started = instant();
-        let out = run(shell("sleep 60 & echo $!"), within(30_000), CAPS).unwrap();
-        assert!(started.elapsed() < Duration::from_secs(2), "{:?}", started.elapsed());
-        assert!(dies(std::str::from_utf8(&out.stdout).unwrap().trim()));
-    }
-
-    #[test]
-    fn a_flood_ends_at_the_cap_and_one_on_stderr_at_the_limit() {
-        let caps = Caps { stdout: 100_000, stderr: 10 };
-        assert!(matches!(run(shell("exec yes"), within(20_000), caps), Err(ProcessError::TooMuch { cap: 100_000, .. })));
-        let started = instant();
-        let result = run(shell("trap '' TERM; exec yes >&2"), within(500), caps);
-        let Err(ProcessError::TimedOut { stderr, .. }) = result else { panic!("{result:?}") };
-        assert_eq!(stderr.len(), 10);
-        assert!(started.elapsed() < Duration::from_millis(900), "{:?}", started.elapsed());
-    }
-
-    #[test]
-    fn exactly_the_cap_is_allowed() {
-        let caps = Caps { stdout: 5, stderr: 0 };
-        assert_eq!(run(shell("printf 12345"), within(10_000), caps).unwrap().stdout, b"12345");
-    }
-
-    #[test]
-    fn what_cannot_start_says_why() {
-        let dir = tempfile::tempdir().unwrap();
-        let plain = dir.path().join("plain");
-        std::fs::write(&plain, "").unwrap();
-        let start = |program: PathBuf| run(Child { program, ..shell("") }, within(10_000), CAPS).unwrap_err();
-        assert!(matches!(start("sh".into()), ProcessError::NotAbsolute(_)));
-        assert!(matches!(start(dir.path().join("absent")), ProcessError::NotFound(_)));
-        assert!(matches!(start(plain), ProcessError::NotExecutable(_)));
-    }
-
-    #[test]
-    fn the_environment_is_exactly_the_one_given() {
-        let env = Environment::default().with("A", "1").with("B", "2").with("A", "3");
-        let out = run(Child { program: "/usr/bin/env".into(), args: Vec::new(), env, ..shell("") }, within(10_000), CAPS).unwrap();
-        assert_eq!(out.stdout, b"A=3\nB=2\n");
     }
 }

@@ -26,22 +26,25 @@ impl Manager {
 
     /// Says what it does to our hook, and how to have it call the gate itself.
     pub fn note(self, hook: Hook) -> String {
-        let stanza = self.stanza(hook);
+        let (name, stanza) = (hook.name(), self.stanza(hook));
         match self {
             Manager::PreCommit => format!(
-                "pre-commit is set up here too. Its installer keeps this hook and runs it first, unless it is given -f. As a plugin it would see only the first ref of a push; if that is wanted, add to .pre-commit-config.yaml:\n{stanza}"
+                "pre-commit is set up here too. Its installer keeps this hook and runs it first, unless it is given -f. As a plugin the gate would \
+                 see only the first ref of a push; if that is wanted, add to .pre-commit-config.yaml:\n{stanza}"
             ),
             Manager::Lefthook => format!(
-                "lefthook is set up here too. When it installs or syncs its hooks it renames this one to {}.old and does not run it: run `review-gate install` again after that, or rather add to lefthook.yml:\n{stanza}",
-                hook.name()
+                "lefthook is set up here too. When it installs or syncs its hooks it renames this one to {name}.old and does not run it: run \
+                 `review-gate install` again after that, or rather add to lefthook.yml:\n{stanza}"
             ),
             Manager::Husky => format!(
-                "husky is set up here too. Once it is active (core.hooksPath), git does not look at this hook any more: add to .husky/{}, before anything that reads its input:\n{stanza}",
-                hook.name()
+                "husky is set up here too. Once it is active (core.hooksPath), git does not look at this hook any more: add to .husky/{name}, before \
+                 anything that reads its input:\n{stanza}"
             ),
-            Manager::Hk => format!(
-                "hk is set up here too. Where git is older than 2.54 its installer may replace this hook: run `review-gate install` again after it.{stanza}"
-            ),
+            Manager::Hk => {
+                "hk is set up here too. Where git is older than 2.54 its installer may replace this hook: run `review-gate install` again \
+                            after it."
+                    .to_owned()
+            }
         }
     }
 

@@ -4,14 +4,17 @@
 //! both return sentences for people.
 
 mod managers;
+mod place;
 mod shim;
 #[cfg(test)]
 mod shim_tests;
 mod slot;
 #[cfg(test)]
 mod tests;
+mod words;
 
 pub use managers::Manager;
+pub use place::{Place, Reach};
 pub use shim::Hook;
 
 use slot::{Found, MODE, Plan, Slot, look};
@@ -20,39 +23,29 @@ use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// How far an installation may reach.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reach {
-    /// This repository only.
-    Repository,
-    /// Also a hooks folder that other repositories share (`--global`).
-    Shared,
-}
-
-/// Where hooks go. All paths are absolute.
-#[derive(Debug, Clone, Copy)]
-pub struct Place<'a> {
-    /// The folder that git takes hooks from: `git rev-parse --path-format=absolute --git-path hooks`, which respects `core.hooksPath`.
-    pub hooks_dir: &'a Path,
-    /// The git directory that all worktrees of the repository share.
-    pub common_dir: &'a Path,
-    /// The top of the working tree; `None` in a bare repository.
-    pub work_dir: Option<&'a Path>,
-    /// How far to reach.
-    pub reach: Reach,
-}
-
 /// Why nothing was changed for a hook, with the way to mend it.
 #[derive(Debug, thiserror::Error)]
 pub enum InstallError {
     /// `core.hooksPath=/dev/null` and the like.
-    #[error("hooks are switched off: core.hooksPath names {}, which is no folder; unset it (`git config --show-origin --get core.hooksPath` tells where it is set) and run this again", .0.display())]
+    #[error(
+        "hooks are switched off: core.hooksPath names {}, which is no folder; unset it (`git config --show-origin --get core.hooksPath` tells where \
+         it is set) and run this again",
+        .0.display()
+    )]
     HooksOff(PathBuf),
     /// The folder does not belong to this repository alone.
-    #[error("{} lies outside this repository: a hook there would run in every repository that uses it; give --global if that is meant, else unset core.hooksPath here", .0.display())]
+    #[error(
+        "{} lies outside this repository: a hook there would run in every repository that uses it; give --global if that is meant, else unset \
+         core.hooksPath here",
+        .0.display()
+    )]
     Outside(PathBuf),
     /// husky rewrites its own folder; its users' hooks lie one level up, are committed, and must not name a path of this machine.
-    #[error("husky holds the hooks here and rewrites {}; put these lines into {}, before anything that reads its input:\n{stanza}", .hooks_dir.display(), .file.display())]
+    #[error(
+        "husky holds the hooks here and rewrites {}; put these lines into {}, before anything that reads its input:\n{stanza}",
+        .hooks_dir.display(),
+        .file.display()
+    )]
     Husky {
         /// husky's folder.
         hooks_dir: PathBuf,
@@ -65,7 +58,11 @@ pub enum InstallError {
     #[error("{} is not a file; git cannot run it and `git push` hangs on it; remove it and install again", .0.display())]
     NoFile(PathBuf),
     /// Two hooks of others, and only one name to keep one under.
-    #[error("{} is not ours, and an earlier hook is kept at {} already; merge the two into one of them, remove the other, and install again", .found.display(), .kept.display())]
+    #[error(
+        "{} is not ours, and an earlier hook is kept at {} already; merge the two into one of them, remove the other, and install again",
+        .found.display(),
+        .kept.display()
+    )]
     TwoForeign {
         /// The hook that git runs now.
         found: PathBuf,
@@ -99,8 +96,8 @@ impl InstallError {
 /// An [`InstallError`] names the first thing in the way. Nothing is changed unless every hook can be installed.
 pub fn install(place: Place<'_>, hooks: &[Hook], gate: &Path) -> Result<Vec<String>, InstallError> {
     check_gate(gate)?;
-    check_husky(place, hooks)?;
-    check_place(place)?;
+    place::check_husky(place, hooks)?;
+    place::check(place)?;
     let mut planned = Vec::new();
     for hook in hooks {
         let slot = Slot::of(*hook, place.hooks_dir)?;
@@ -111,9 +108,9 @@ pub fn install(place: Place<'_>, hooks: &[Hook], gate: &Path) -> Result<Vec<Stri
     let mut said = Vec::new();
     for (slot, plan) in planned {
         carry_out(&slot, &plan)?;
-        said.extend(describe(&slot, &plan));
+        said.extend(words::describe(&slot, &plan));
     }
-    said.extend(notes(place, hooks, gate));
+    said.extend(words::notes(place, hooks, gate));
     Ok(said)
 }
 
@@ -122,7 +119,7 @@ pub fn install(place: Place<'_>, hooks: &[Hook], gate: &Path) -> Result<Vec<Stri
 /// # Errors
 /// [`InstallError::Outside`] for a shared folder without [`Reach::Shared`], [`InstallError::Io`] where the system refuses.
 pub fn uninstall(place: Place<'_>, hooks: &[Hook]) -> Result<Vec<String>, InstallError> {
-    check_place(place)?;
+    place::check(place)?;
     let mut said = Vec::new();
     for hook in hooks {
         said.extend(take_out(*hook, place.hooks_dir)?);
@@ -133,37 +130,6 @@ pub fn uninstall(place: Place<'_>, hooks: &[Hook]) -> Result<Vec<String>, Instal
 fn check_gate(gate: &Path) -> Result<(), InstallError> {
     let runs = fs::metadata(gate).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0);
     if gate.is_absolute() && runs { Ok(()) } else { Err(InstallError::NoGate(gate.to_owned())) }
-}
-
-fn check_husky(place: Place<'_>, hooks: &[Hook]) -> Result<(), InstallError> {
-    let Some(husky) = place.hooks_dir.parent().filter(|parent| place.hooks_dir.ends_with("_") && parent.ends_with(".husky")) else {
-        return Ok(());
-    };
-    let Some(hook) = hooks.first() else { return Ok(()) };
-    let (hooks_dir, file, stanza) = (place.hooks_dir.to_owned(), husky.join(hook.name()), Manager::Husky.stanza(*hook));
-    Err(InstallError::Husky { hooks_dir, file, stanza })
-}
-
-fn check_place(place: Place<'_>) -> Result<(), InstallError> {
-    if place.hooks_dir.exists() && !place.hooks_dir.is_dir() {
-        return Err(InstallError::HooksOff(place.hooks_dir.to_owned()));
-    }
-    let dir = resolved(place.hooks_dir);
-    let inside = [Some(place.common_dir), place.work_dir].into_iter().flatten().any(|own| dir.starts_with(resolved(own)));
-    match (inside, place.reach) {
-        (true, _) | (false, Reach::Shared) => Ok(()),
-        (false, Reach::Repository) => Err(InstallError::Outside(place.hooks_dir.to_owned())),
-    }
-}
-
-/// Follows links in the part of a path that exists, so that a link cannot make a folder look like one of this repository.
-fn resolved(path: &Path) -> PathBuf {
-    for existing in path.ancestors() {
-        if let (Ok(real), Ok(rest)) = (existing.canonicalize(), path.strip_prefix(existing)) {
-            return real.join(rest);
-        }
-    }
-    path.to_owned()
 }
 
 fn carry_out(slot: &Slot, plan: &Plan) -> Result<(), InstallError> {
@@ -193,48 +159,6 @@ fn write(path: &Path, script: &[u8]) -> Result<(), InstallError> {
 
 fn rename(from: &Path, to: &Path) -> Result<(), InstallError> {
     fs::rename(from, to).map_err(|source| InstallError::io("rename", from, source))
-}
-
-fn describe(slot: &Slot, plan: &Plan) -> Vec<String> {
-    let path = slot.path.display();
-    let kept = slot.kept_path.display();
-    let mut said = vec![match plan {
-        Plan::Nothing => format!("{}: already installed at {path}", slot.hook.name()),
-        Plan::Write(_) => format!("{}: installed at {path}", slot.hook.name()),
-        Plan::MoveAsideAndWrite(_) => format!("{}: installed at {path}; the hook that was there is kept at {kept}", slot.hook.name()),
-    }];
-    let kept_hook = if matches!(plan, Plan::MoveAsideAndWrite(_)) { &slot.found } else { &slot.kept };
-    if let Found::Foreign { executable, .. } = kept_hook {
-        said.push(if *executable {
-            format!("{kept} runs first, with the same arguments and input; if it refuses, the gate is not asked")
-        } else {
-            format!(
-                "{kept} is not executable: git ignored it, so the gate does not run it either; to have it run, make it executable and install again"
-            )
-        });
-    }
-    if slot.beneath_framework {
-        said.push(format!("the hook that git runs belongs to pre-commit or prek, which run {path} first, with all of its input; installing them with -f would remove it"));
-    }
-    if let Some(displaced) = &slot.displaced {
-        said.push(format!("another installer had moved our hook to {}, where nothing ran it", displaced.display()));
-    }
-    said
-}
-
-fn notes(place: Place<'_>, hooks: &[Hook], gate: &Path) -> Vec<String> {
-    let mut said = Vec::new();
-    if let Some(work_dir) = place.work_dir {
-        said.extend(Manager::of(work_dir).into_iter().flat_map(|manager| hooks.iter().map(move |hook| manager.note(*hook))));
-        let in_tree = !resolved(place.hooks_dir).starts_with(resolved(place.common_dir)) && resolved(place.hooks_dir).starts_with(resolved(work_dir));
-        if in_tree {
-            said.push(format!("{} is part of the working tree: do not commit the hook, it names a path of this machine; where a branch or worktree lacks that folder, git runs no hook at all", place.hooks_dir.display()));
-        }
-    }
-    if ["debug", "release"].iter().any(|profile| gate.parent().is_some_and(|dir| dir.ends_with(Path::new("target").join(profile)))) {
-        said.push(format!("{} is a build folder: once it is cleaned, the hook refuses everything until the gate is installed again", gate.display()));
-    }
-    said
 }
 
 fn take_out(hook: Hook, hooks_dir: &Path) -> Result<Vec<String>, InstallError> {
