@@ -1,10 +1,15 @@
 //! Unguessable values: nonces, fences, run ids. From the operating system's generator.
 
-/// Returns 32 hex digits (128 bits). A generator that does not answer is a fault of the machine and ends the run as an internal error.
-pub fn hex128() -> String {
+/// Returns 128 random bits. A generator that does not answer is a fault of the machine and ends the run as an internal error.
+pub fn bits128() -> [u8; 16] {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).expect("the operating system's random generator answers, because nothing runs without it");
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+    bytes
+}
+
+/// Returns 128 random bits as 32 hex digits.
+pub fn hex128() -> String {
+    bits128().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

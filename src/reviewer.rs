@@ -110,7 +110,7 @@ pub struct Spec {
     pub extra: serde_json::Map<String, serde_json::Value>,
     /// What a call costs.
     pub price: Price,
-    /// A PEM file with further trusted certificates.
+    /// A PEM file with the certificates to trust instead of the platform's.
     pub ca_file: Option<std::path::PathBuf>,
     /// A proxy URL. Proxies of the environment are not used (threat T2).
     pub proxy: Option<String>,
@@ -119,6 +119,14 @@ pub struct Spec {
 }
 
 impl Spec {
+    /// Returns the key's value, for the redactor.
+    pub fn secret(&self) -> Option<&Secret> {
+        match &self.key {
+            Key::Value(secret) => Some(secret),
+            Key::None | Key::Missing(_) => None,
+        }
+    }
+
     /// Returns `provider/model`, the form of banner and hop log.
     pub fn label(&self) -> String {
         format!("{}/{}", self.provider.as_str(), self.model)

@@ -7,7 +7,7 @@ use super::{Body, BytePath, Change, FileChange, Hunk, Mode, Oid, Side, Status};
 pub enum Style {
     /// As `git diff` does: behind `a/` and `b/`, every byte above 0x7f escaped.
     Git,
-    /// For a reviewer: the path alone, text that is UTF-8 as it is, so that the reviewer names files as the report does.
+    /// For a reviewer: as git does, but with text that is UTF-8 left as it is, so that the reviewer names files as the report does.
     Prompt,
 }
 
@@ -15,7 +15,7 @@ impl Style {
     fn name(self, prefix: &str, path: &BytePath) -> Vec<u8> {
         match self {
             Style::Git => path.quoted(prefix, true),
-            Style::Prompt => path.quoted("", false),
+            Style::Prompt => path.quoted(prefix, false),
         }
     }
 

@@ -33,5 +33,8 @@ mod testing;
 
 pub use capture::Options;
 pub use error::GitError;
+pub use fresh::FreshFile;
 pub use open::Repo;
+pub use policy::PolicyFile;
+pub use push::{FrameworkPush, parse_lines};
 pub use range::{Selected, Selector};

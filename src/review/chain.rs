@@ -7,8 +7,9 @@ use crate::family::Family;
 use crate::finding::Claim;
 use crate::outcome::{Attempt, Event};
 use crate::plan::Link;
+use crate::prompts::Mark;
 use crate::random;
-use crate::reviewer::{Class, CompleteReply, Fault, Reviewer, Usage};
+use crate::reviewer::{Class, CompleteReply, Fault, Question, Reviewer, Spec, Usage};
 use std::sync::{Mutex, PoisonError};
 
 /// How a chain ended.
@@ -81,12 +82,12 @@ impl<T> Chain<'_, T> {
         let (mut attempt, mut max_tokens, mut doubled) = (0, spec.max_tokens, false);
         loop {
             attempt += 1;
-            let nonce = random::hex128();
+            let nonce = Mark::new(random::bits128());
             let fault = match self.call(link, reviewer, slice, max_tokens, &nonce) {
                 Ok(answer) => return Ok(answer),
                 Err(fault) => fault,
             };
-            let claims = fault.partial.as_deref().map(|partial| (self.job.salvage)(partial, &nonce)).unwrap_or_default();
+            let claims = fault.partial.as_deref().map(|partial| (self.job.salvage)(partial, nonce.as_str())).unwrap_or_default();
             let standing = Standing { attempt, last, left: slice.left(), doubled, salvaged: !claims.is_empty() };
             let step = retry::step(&fault, standing);
             self.tell(Event::Failed {
@@ -111,20 +112,20 @@ impl<T> Chain<'_, T> {
     }
 
     /// Makes one call and enters it in the log.
-    fn call(&self, link: Link, reviewer: &dyn Reviewer, slice: Deadline, max_tokens: u32, nonce: &str) -> Result<(T, Option<String>), Fault> {
+    fn call(&self, link: Link, reviewer: &dyn Reviewer, slice: Deadline, max_tokens: u32, nonce: &Mark) -> Result<(T, Option<String>), Fault> {
         let spec = reviewer.spec();
         let Some(_slot) = self.session.slots[link.reviewer].take(slice) else {
             return Err(Fault::new(Class::Deadline, format!("no free place at {} within the {}", spec.name, slice.limit())));
         };
         let limit = spec.timeout.map_or(slice, |timeout| slice.within(timeout, Limit::Reviewer));
         self.tell(Event::Asked { pass: self.job.pass.clone(), reviewer: link.reviewer });
-        let question = crate::reviewer::Question { max_tokens, ..(self.job.question)(nonce) };
+        let question = Question { max_tokens, ..(self.job.question)(nonce) };
         let started = clock::instant();
-        let replied = reviewer.ask(&question, limit);
+        let replied = fits(&question, spec).and_then(|()| reviewer.ask(&question, limit));
         let usage = replied.as_ref().map_or_else(|fault| fault.usage, CompleteReply::usage);
         let answer = replied.and_then(|reply| {
             self.check_family(link, &reply)?;
-            Ok(((self.job.read)(&reply, nonce)?, reply.model().map(str::to_owned)))
+            Ok(((self.job.read)(&reply, nonce.as_str())?, reply.model().map(str::to_owned)))
         });
         let fault = answer.as_ref().err();
         self.log.lock().unwrap_or_else(PoisonError::into_inner).push(Attempt {
@@ -160,6 +161,16 @@ impl<T> Chain<'_, T> {
     fn tell(&self, event: Event) {
         (self.session.watch)(event);
     }
+}
+
+/// Refuses a question that the model's window would silently cut, before any byte is sent (requirement D11). Three bytes a token is on the safe side for code.
+fn fits(question: &Question, spec: &Spec) -> Result<(), Fault> {
+    let bytes = [&question.system, &question.shared, &question.brief].iter().map(|part| part.as_str().len()).sum::<usize>();
+    let (tokens, usable) = (bytes.div_ceil(3) as u64, spec.window * 9 / 10);
+    if tokens <= usable {
+        return Ok(());
+    }
+    Err(Fault::new(Class::TooLarge, format!("about {tokens} tokens do not fit the {usable} that {} takes", spec.name)))
 }
 
 /// A reviewer without a usable answer.

@@ -16,6 +16,7 @@ use crate::family::Family;
 use crate::finding::{Claim, Finding};
 use crate::outcome::{Attempt, Event, PassOutcome, PassResult};
 use crate::plan::{Link, PassName, Plan};
+use crate::prompts::Mark;
 use crate::redact::Outbound;
 use crate::reply::{self, Expected, Review};
 use crate::reviewer::{Class, CompleteReply, Fault, Question, Reviewer, Usage};
@@ -44,9 +45,9 @@ pub struct Batch {
 }
 
 /// Makes the last part of a pass's prompt from the question, the slice ids and the nonce.
-pub type PassBrief = dyn Fn(PassName, &[String], &str) -> Outbound + Send + Sync;
+pub type PassBrief = dyn Fn(PassName, &[String], &Mark) -> Outbound + Send + Sync;
 /// Makes the last part of a refuter's prompt from the finding, the slice ids and the nonce.
-pub type RefuterBrief = dyn Fn(&Finding, &[String], &str) -> Outbound + Send + Sync;
+pub type RefuterBrief = dyn Fn(&Finding, &[String], &Mark) -> Outbound + Send + Sync;
 
 /// The words that are put to the reviewers.
 pub struct Script {
@@ -121,7 +122,7 @@ pub fn run(session: &Session, plan: &Plan, deadline: Deadline, stop: &dyn Fn() -
 struct Job<T> {
     pass: String,
     chain: Vec<Link>,
-    question: Box<dyn Fn(&str) -> Question + Send>,
+    question: Box<dyn Fn(&Mark) -> Question + Send>,
     read: Box<dyn Fn(&CompleteReply, &str) -> Result<T, Fault> + Send>,
     salvage: Box<dyn Fn(&str, &str) -> Vec<Claim> + Send>,
 }

@@ -7,12 +7,12 @@ use crate::finding::anchor;
 use crate::finding::merge::{Placed, Refuted};
 use crate::plan::Link;
 use crate::reply::{self, Refutation};
-use crate::reviewer::{Question, Usage};
+use crate::reviewer::Question;
 
 /// Calls that one run makes at most; findings beyond it stand unrefuted. The worst come first.
 const MAX_CALLS: usize = 24;
 
-/// Asks about each of the findings, side by side, and says what the refuter answered, in the same order, with the tokens it took.
+/// Asks about each of the findings, side by side, and says what the refuter answered, in the same order.
 ///
 /// # Errors
 /// [`Interrupted`] where `stop` says so.
@@ -23,16 +23,12 @@ pub fn refute(
     findings: &[&Placed],
     deadline: Deadline,
     stop: &dyn Fn() -> bool,
-) -> Result<(Vec<Refuted>, Usage), Interrupted> {
+) -> Result<Vec<Refuted>, Interrupted> {
     let jobs = findings.iter().take(MAX_CALLS).map(|placed| job(session, chain, placed)).collect();
-    let mut usage = Usage::default();
-    let mut answers: Vec<Refuted> = Vec::new();
-    for finished in side_by_side(session, jobs, deadline, stop)? {
-        finished.attempts.iter().for_each(|attempt| usage += attempt.usage);
-        answers.push(judge(finished, change));
-    }
+    let finished = side_by_side(session, jobs, deadline, stop)?;
+    let mut answers: Vec<Refuted> = finished.into_iter().map(|finished| judge(finished, change)).collect();
     answers.resize(findings.len(), Refuted::NoAnswer(format!("only {MAX_CALLS} findings are put to it in one run")));
-    Ok((answers, usage))
+    Ok(answers)
 }
 
 fn job(session: &Session, chain: &[Link], placed: &Placed) -> Job<Refutation> {

@@ -5,7 +5,5 @@ pub mod lines;
 pub mod ndjson;
 #[cfg(test)]
 pub mod peer;
-pub mod sse;
-//! Bytes and time only.
-
 pub mod process;
+pub mod sse;

@@ -1,0 +1,277 @@
+//! Asking: the reviewers, the words that are put to them, the passes side by side, and the refuter.
+
+use super::{Case, Context, Run};
+use crate::change::slice::{self, Slice};
+use crate::clock::{self, Deadline, Limit};
+use crate::config::User;
+use crate::error::GateError;
+use crate::finding::Status;
+use crate::finding::merge::{self, Placed, Refuted};
+use crate::outcome::{Event, Then};
+use crate::plan::PassName;
+use crate::prompts::{self, Mark, Pass, Skills};
+use crate::provider;
+use crate::random;
+use crate::report::progress::{Board, Progress};
+use crate::report::text::clean;
+use crate::review::{self, Batch, Interrupted, Script, Session};
+use crate::reviewer::{Provider, Reviewer, Spec};
+use crate::transport::process::{self, Caps, Child, Ended, Environment, Stderr, find_on_path};
+use crate::verdict::{self, Ground, Reason};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+/// Text of one slice, in bytes. Small enough to pack well, large enough to keep a file in one piece.
+const SLICE: usize = 24 << 10;
+/// What system text, brief and fences take of a window, in bytes.
+const OVERHEAD: usize = 16 << 10;
+/// Parts that one pass is cut into at the most.
+const MAX_PARTS: usize = 16;
+/// Subjects that are asked about at the same time.
+const SUBJECTS: usize = 8;
+/// The longest that a command which prints a key may take.
+const KEY_COMMAND: Duration = Duration::from_secs(10);
+
+/// The words about one subject: what all passes share, in parts, and what makes the rest.
+pub(in crate::commands) struct Briefing {
+    pub batches: Vec<Batch>,
+    pub script: Script,
+}
+
+/// Resolves the configured reviewers: those that can be asked, in order, and why the others cannot.
+pub(super) fn specs(context: &Context, user: &User, only: &[String]) -> Result<(Vec<Spec>, Vec<String>), GateError> {
+    let mut unusable = Vec::new();
+    let mut entries: Vec<_> = user.reviewers.iter().collect();
+    if !only.is_empty() {
+        let find = |name: &String| user.reviewers.iter().find(|entry| entry.spec.name == *name);
+        let names = || user.reviewers.iter().map(|entry| entry.spec.name.as_str()).collect::<Vec<_>>().join(", ");
+        entries = only
+            .iter()
+            .map(|name| find(name).ok_or_else(|| GateError::usage(format!("--reviewer {name}: not configured")).hinted(format!("configured: {}", names()))))
+            .collect::<Result<_, _>>()?;
+    }
+    let mut specs = Vec::new();
+    for entry in entries {
+        let spec = &entry.spec;
+        if !entry.enabled {
+            unusable.push(format!("{} is not enabled", spec.name));
+        } else if spec.provider == Provider::Cli {
+            unusable.push(format!("{} is a command-line reviewer, which this version does not ask yet", spec.name));
+        } else {
+            specs.push(entry.with_key(entry.key.fetch(&context.env, &|argv| key_command(context, argv))));
+        }
+    }
+    Ok((specs, unusable))
+}
+
+/// Runs the user's command that prints a key.
+fn key_command(context: &Context, argv: &[String]) -> Result<Vec<u8>, String> {
+    let (name, args) = argv.split_first().ok_or("names no program")?;
+    let child = Child {
+        program: find_on_path(name, &context.env).ok_or_else(|| format!("names {name}, which is not on the PATH"))?,
+        args: args.iter().map(Into::into).collect(),
+        env: Environment::outside_repository(&context.env),
+        cwd: std::env::temp_dir(),
+        stdin: Vec::new(),
+        stderr: Stderr::Captured,
+    };
+    let output = process::run(child, Deadline::after(KEY_COMMAND, Limit::Reviewer), Caps { stdout: 64 << 10, stderr: 64 << 10 }).map_err(|error| error.to_string())?;
+    match output.ended {
+        Ended::Exited(0) => Ok(output.stdout),
+        Ended::Exited(status) => Err(format!("ended with status {status}")),
+        Ended::Signalled(signal) => Err(format!("was ended by signal {signal}")),
+    }
+}
+
+/// Puts the words together. All that is sent goes through the redactor here; the rest of the program cannot make an [`crate::redact::Outbound`].
+///
+/// # Errors
+/// A reason to refuse where the change does not fit into as many parts as one pass may have.
+pub(in crate::commands) fn briefing(run: &Run<'_>, case: &Case) -> Result<Briefing, Reason> {
+    let redactor = run.redactor.clone();
+    let fence = Mark::new(random::bits128());
+    let capacity = capacity(&run.specs);
+    let change = crate::change::Change { files: case.sent.clone(), already_published: Vec::new() };
+    let slices = slice::cut(&change, SLICE.min(capacity), |_| true);
+    let parts = pack(slices, capacity);
+    if parts.len() > MAX_PARTS {
+        let text = format!("the change needs {} calls for each pass, more than {MAX_PARTS}: split the push, or name generated and data files in the policy at the base", parts.len());
+        return Err(Reason::new(Ground::Unavailable, text));
+    }
+    let batches = parts
+        .into_iter()
+        .map(|slices| Batch {
+            shared: redactor.seal(&prompts::shared(Skills::Notes, &[], &slices, &fence)),
+            slices: slices.iter().map(|slice| slice.id.clone()).collect(),
+            files: slices.iter().flat_map(|slice| slice.files.iter().cloned()).collect(),
+        })
+        .collect();
+    let (tier, floors) = (case.sizing.name, case.sizing.floors.clone());
+    let refuting = redactor.clone();
+    let system = redactor.seal(prompts::SYSTEM);
+    let ids = |slices: &[String]| slices.iter().map(String::as_str).map(str::to_owned).collect::<Vec<_>>();
+    let script = Script {
+        system,
+        schema: prompts::REPLY_SCHEMA,
+        brief: Box::new(move |name, slices, nonce| {
+            let slices = ids(slices);
+            let names: Vec<&str> = slices.iter().map(String::as_str).collect();
+            redactor.seal(&prompts::brief(question(name), tier, &floors, &names, nonce))
+        }),
+        refuter_schema: prompts::REFUTER_SCHEMA,
+        refuter: Box::new(move |finding, slices, nonce| {
+            let names: Vec<&str> = slices.iter().map(String::as_str).collect();
+            refuting.seal(&prompts::refuter(&finding.claim, &names, nonce, &fence))
+        }),
+    };
+    Ok(Briefing { batches, script })
+}
+
+/// Returns the question of a pass; the second adversary is asked the same afresh.
+fn question(name: PassName) -> Pass {
+    match name {
+        PassName::General => Pass::General,
+        PassName::Adversarial | PassName::SecondAdversarial => Pass::Adversarial,
+        PassName::Tests => Pass::Tests,
+    }
+}
+
+/// Returns the bytes of change that the roomiest reviewer takes in one call; a smaller one passes the call on.
+fn capacity(specs: &[Spec]) -> usize {
+    let room = |spec: &Spec| {
+        let answer = u64::from(spec.max_tokens).min(spec.window / 4);
+        usize::try_from((spec.window * 9 / 10).saturating_sub(answer) * 3).unwrap_or(usize::MAX)
+    };
+    specs.iter().map(room).max().unwrap_or_default().saturating_sub(OVERHEAD).max(1 << 10)
+}
+
+/// Packs slices in order into as few parts as hold them.
+fn pack(slices: Vec<Slice>, capacity: usize) -> Vec<Vec<Slice>> {
+    let mut parts: Vec<Vec<Slice>> = Vec::new();
+    let mut room = 0;
+    for slice in slices {
+        let size = slice.text.len();
+        match parts.last_mut() {
+            Some(last) if size <= room => last.push(slice),
+            Some(_) | None => {
+                room = capacity;
+                parts.push(vec![slice]);
+            }
+        }
+        room = room.saturating_sub(size);
+    }
+    parts
+}
+
+impl Run<'_> {
+    /// Asks about every case that is open and settles it. Returns how long reviewers were waited for.
+    pub(super) fn ask(&self, cases: &mut [Case], interrupt: &super::Interrupt) -> Duration {
+        let mut open: Vec<&mut Case> = cases.iter_mut().filter(|case| case.is_open()).collect();
+        if open.is_empty() {
+            return Duration::ZERO;
+        }
+        let started = clock::instant();
+        let progress = Progress::start(if self.context.printer.volume() == crate::report::printer::Volume::Quiet { crate::report::progress::Channel::Off } else { self.request.progress }, self.deadline);
+        for chunk in open.chunks_mut(SUBJECTS) {
+            // Each of these threads waits on channels under the one deadline, so joining them is bounded too.
+            thread::scope(|scope| {
+                for case in chunk.iter_mut() {
+                    let board = progress.board();
+                    scope.spawn(move || self.ask_about(case, board, interrupt));
+                }
+            });
+        }
+        started.elapsed()
+    }
+
+    fn ask_about(&self, case: &mut Case, board: Board, interrupt: &super::Interrupt) {
+        let Some(plan) = case.plan.clone() else { return };
+        let briefing = match briefing(self, case) {
+            Ok(briefing) => briefing,
+            Err(reason) => return case.reasons.push(reason),
+        };
+        if briefing.batches.is_empty() {
+            // Only binaries and paths that the policy names: listed, and nothing that a reviewer could read.
+            return;
+        }
+        let reviewers = match self.connect() {
+            Ok(reviewers) => reviewers,
+            Err(reason) => return case.reasons.push(reason),
+        };
+        let session = Session::new(reviewers, briefing.script, briefing.batches, self.author.families().clone(), self.watch(board));
+        let stop = || interrupt.code().is_some();
+        // A quarter of the time is kept for the refuter (ruling on B14).
+        let passes = review::run(&session, &plan, self.deadline.less(self.request.deadline / 4), &stop);
+        let settled = passes.and_then(|passes| {
+            case.passes = passes;
+            self.settle(case, &session, &plan, &stop)
+        });
+        if settled == Err(Interrupted) {
+            case.reasons.push(Reason::new(Ground::Unavailable, "interrupted before every pass had its answer"));
+        }
+    }
+
+    fn connect(&self) -> Result<Vec<Arc<dyn Reviewer>>, Reason> {
+        self.specs.iter().map(|spec| provider::connect(spec.clone()).map_err(|error| Reason::new(Ground::Config, error.to_string()))).collect()
+    }
+
+    /// Places, merges and refutes what was claimed, and collects what speaks against the case.
+    fn settle(&self, case: &mut Case, session: &Session, plan: &crate::plan::Plan, stop: &dyn Fn() -> bool) -> Result<(), Interrupted> {
+        let claims: Vec<_> = case.passes.iter().flat_map(|pass| pass.claims.iter().map(|claim| (pass.name.as_str(), claim))).collect();
+        let claimed = claims.len();
+        let mut placed = merge::merge(&case.id, &case.subject.change, claims);
+        case.deduped = claimed - placed.len();
+        let bar = case.policy.block;
+        let disputed: Vec<&Placed> = placed.iter().filter(|placed| merge::would_block(placed, bar)).collect();
+        let answers = if case.refutes() && !disputed.is_empty() {
+            review::refute(session, &case.subject.change, &plan.refuter, &disputed, self.deadline, stop)?
+        } else {
+            disputed.iter().map(|_| Refuted::NotAsked).collect()
+        };
+        let mut answers = answers.into_iter();
+        let mut undecided = Vec::new();
+        for placed in &mut placed {
+            let refuted = if merge::would_block(placed, bar) { answers.next().unwrap_or(Refuted::NotAsked) } else { Refuted::NotAsked };
+            if let Err(merge::Undecided(claim)) = merge::settle(placed, bar, &refuted) {
+                undecided.push(claim);
+            }
+        }
+        let findings: Vec<_> = placed.into_iter().map(|placed| placed.finding).collect();
+        case.reasons.extend(verdict::reasons(&case.passes, &findings, &undecided));
+        debug_assert!(findings.iter().all(|finding| finding.status != Status::Blocking) || !case.reasons.is_empty());
+        case.findings.extend(findings);
+        Ok(())
+    }
+
+    /// Tells the progress board and, with `-v`, the hop log what happens.
+    fn watch(&self, board: Board) -> Arc<dyn Fn(Event) + Send + Sync> {
+        let names: Vec<(String, String)> = self.specs.iter().map(|spec| (spec.name.clone(), spec.label())).collect();
+        let (printer, redactor) = (self.context.printer, self.redactor.clone());
+        Arc::new(move |event| match event {
+            Event::Asked { pass, reviewer } => board.waits(&pass, &names[reviewer].0),
+            Event::Finished { pass } => board.done(&pass),
+            Event::Failed { pass, reviewer, class, detail, then } => {
+                let then = match then {
+                    Then::Again => "asking again",
+                    Then::Next => "advancing",
+                    Then::Exhausted => "exhausted",
+                };
+                printer.detail(&clean(&redactor.clean(&format!("[chain] {pass}: {} {class}: {detail} → {then}", names[reviewer].1))));
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slices_are_packed_in_order_and_never_over_the_room() {
+        let slice = |size: usize| Slice { id: format!("c{size}"), text: "x".repeat(size), files: Vec::new() };
+        let parts = pack(vec![slice(4), slice(5), slice(2), slice(20), slice(1)], 10);
+        let sizes: Vec<Vec<usize>> = parts.iter().map(|part| part.iter().map(|slice| slice.text.len()).collect()).collect();
+        assert_eq!(sizes, [vec![4, 5], vec![2], vec![20], vec![1]]);
+    }
+}

@@ -1,0 +1,236 @@
+//! What came of the run → the report. Nothing is decided here.
+
+use super::{Case, Run, short};
+use crate::author::Kind;
+use crate::clock;
+use crate::exit::{Code, ExitStatus};
+use crate::finding::{Finding, Severity, Status};
+use crate::outcome::{Attempt, PassOutcome, PassResult};
+use crate::report::v1;
+use crate::reviewer::{Class, Price, Usage};
+use crate::verdict::{Basis, Word};
+use std::time::Duration;
+
+/// Builds the report. `code` is `None` where the run is accepted; `waited` is the time that reviewers took.
+pub(super) fn report(run: &Run<'_>, cases: &[Case], word: Word, code: Option<Code>, waited: Duration) -> v1::Report {
+    let verdicts: Vec<_> = cases.iter().map(Case::verdict).collect();
+    let mut reasons: Vec<_> = verdicts.iter().flat_map(|verdict| verdict.reasons()).collect();
+    reasons.sort();
+    reasons.dedup();
+    let codes: Vec<String> = reasons.iter().map(|reason| reason.ground.reason().to_owned()).collect();
+    let findings: Vec<v1::Finding> = cases.iter().flat_map(|case| case.findings.iter().map(finding)).collect();
+    let total = run.started.elapsed();
+    v1::Report {
+        schema: v1::SCHEMA,
+        gate: env!("CARGO_PKG_VERSION"),
+        run_id: run.id.clone(),
+        started: run.now.to_string(),
+        verdict: word.to_string(),
+        exit_code: code.map_or(0, |code| ExitStatus::refuse(code).code()),
+        reasons: if codes.is_empty() { vec![settled(cases, code)] } else { dedup(codes) },
+        explanations: reasons.iter().map(|reason| reason.text.clone()).collect(),
+        author: author(run),
+        subjects: cases.iter().zip(&verdicts).map(|(case, verdict)| subject(run, case, verdict.word())).collect(),
+        deletions: run.request.selected.deletions.iter().map(ToString::to_string).collect(),
+        notes: notes(run, cases),
+        ineligible: ineligible(run, cases),
+        counts: counts(cases, &findings),
+        findings,
+        timing: v1::Timing { total_ms: millis(total), overhead_ms: millis(total.saturating_sub(waited)) },
+        usd: cases.iter().flat_map(|case| &case.passes).map(|pass| usd(run, pass)).sum(),
+    }
+}
+
+/// The reason code of a run that nothing speaks against.
+fn settled(cases: &[Case], code: Option<Code>) -> String {
+    let all = |is: fn(&Basis) -> bool| !cases.is_empty() && cases.iter().all(|case| case.basis.as_ref().is_some_and(is));
+    let word = match code {
+        Some(_) => "RG312",
+        None if cases.is_empty() || all(|basis| matches!(basis, Basis::Nothing)) => "RG010",
+        None if cases.iter().any(|case| matches!(case.basis, Some(Basis::Overridden(_)))) => "RG600",
+        None => "RG000",
+    };
+    word.to_owned()
+}
+
+fn dedup(mut codes: Vec<String>) -> Vec<String> {
+    codes.dedup();
+    codes
+}
+
+fn author(run: &Run<'_>) -> v1::Author {
+    let families = match run.author.kind() {
+        Kind::Known => run.author.families().iter().map(ToString::to_string).collect(),
+        Kind::Human => vec!["human".to_owned()],
+        Kind::Unknown => vec!["unknown".to_owned()],
+    };
+    v1::Author { families, evidence: run.author.evidence().to_vec() }
+}
+
+fn notes(run: &Run<'_>, cases: &[Case]) -> Vec<String> {
+    let mut notes = run.request.selected.notes.clone();
+    cases.iter().for_each(|case| notes.extend(case.notes.iter().cloned()));
+    if run.author.kind() == Kind::Unknown && cases.iter().any(|case| case.plan.is_some()) {
+        notes.push("the author is unknown; set `author` in your configuration if you know".to_owned());
+    }
+    notes.sort();
+    notes.dedup();
+    notes
+}
+
+fn ineligible(run: &Run<'_>, cases: &[Case]) -> Vec<String> {
+    let mut all = run.unusable.clone();
+    for plan in cases.iter().filter_map(|case| case.plan.as_ref()) {
+        all.extend(plan.ineligible.iter().map(|one| one.why.clone()));
+    }
+    all.sort();
+    all.dedup();
+    all
+}
+
+fn subject(run: &Run<'_>, case: &Case, word: Word) -> v1::Subject {
+    let change = &case.subject.change;
+    let (added, deleted) = change.counts();
+    let optional = |oid: Option<crate::change::Oid>| oid.map(|oid| oid.to_string()).unwrap_or_default();
+    let refs = case.subject.refs.iter().map(|r| v1::Ref {
+        local_ref: r.local_ref.to_string(),
+        remote_ref: r.remote_ref.to_string(),
+        tip: optional(r.tip),
+        base: optional(r.base),
+        base_source: r.base_source.as_str(),
+        force: r.force,
+    });
+    v1::Subject {
+        id: short(&case.id).to_owned(),
+        refs: refs.collect(),
+        verdict: word.to_string(),
+        tier: v1::Tier {
+            name: case.sizing.name.to_string(),
+            reason: case.sizing.reason.clone(),
+            floors: case.sizing.floors.iter().map(ToString::to_string).collect(),
+        },
+        change: v1::Change { files: change.files.len(), added, deleted, digest: format!("sha256:{}", change.digest()) },
+        coverage: v1::Coverage {
+            complete: case.sent.iter().all(|file| file.body != crate::change::Body::Oversize),
+            reviewed: if case.passes.is_empty() { Vec::new() } else { case.sent.iter().map(|file| file.path().to_string()).collect() },
+            not_reviewed: case.not_sent.iter().map(|(path, reason)| v1::NotReviewed { path: path.to_string(), reason }).collect(),
+        },
+        passes: case.passes.iter().map(|result| pass(run, result)).collect(),
+        verifier: "SKIPPED",
+        criteria: Vec::new(),
+        assumptions: Vec::new(),
+        receipt: v1::Receipt { hit: matches!(case.basis, Some(Basis::Receipt(_))) },
+        overridden: match &case.basis {
+            Some(Basis::Overridden(id)) => Some(id.clone()),
+            Some(Basis::Nothing | Basis::Receipt(_) | Basis::Judged(_)) | None => None,
+        },
+    }
+}
+
+fn pass(run: &Run<'_>, result: &PassResult) -> v1::Pass {
+    let spec = result.reviewer.map(|index| &run.specs[index]);
+    let text = |of: fn(&crate::reviewer::Spec) -> String| spec.map(of).unwrap_or_default();
+    let fault = result.outcome.fault();
+    v1::Pass {
+        name: result.name.clone(),
+        reviewer: text(|spec| spec.name.clone()),
+        provider: text(|spec| spec.provider.as_str().to_owned()),
+        family: text(|spec| spec.family.to_string()),
+        model: text(|spec| spec.model.clone()),
+        model_reported: result.model_reported.clone(),
+        outcome: result.outcome.as_str().to_owned(),
+        class: fault.map(|fault| fault.class.to_string()),
+        message: fault.map(|fault| message(&result.outcome, fault.class, &fault.detail)),
+        degraded: result.degraded,
+        cached_slices: 0,
+        attempts: result.attempts.iter().map(|one| attempt(run, one)).collect(),
+        ms: millis(result.took),
+        tokens: v1::Tokens { input: result.usage.input, cached: result.usage.cached, output: result.usage.output },
+        usd: usd(run, result),
+    }
+}
+
+/// Says what a pass without an answer means, and what would mend it.
+fn message(outcome: &PassOutcome, class: Class, detail: &str) -> String {
+    let remedy = match class {
+        Class::Unreachable | Class::CutStream => "is the reviewer's host up?",
+        Class::RateLimited => "wait, or add a second reviewer",
+        Class::Quota => "the account has no quota left: top it up, or use another reviewer",
+        Class::Auth => "set or mend the key that the entry names",
+        Class::NotServed => "check `model` against what the host serves",
+        Class::AuthorFamily => "the host serves a model of the author's family under this name",
+        Class::BadConfig => "the host rejects the request: check the entry",
+        Class::TooLarge => "split the push, or add a reviewer with a larger window",
+        Class::Truncated => "raise `max_tokens`, or split the push",
+        Class::Malformed | Class::Contradiction => "the model does not keep the reply contract: use a stronger one",
+        Class::Declined => "the model declined: add a reviewer of another family",
+        Class::Deadline => "raise the deadline, split the push, or use a faster reviewer",
+    };
+    format!("{}: {detail}; {remedy}", outcome.as_str())
+}
+
+fn attempt(run: &Run<'_>, attempt: &Attempt) -> v1::Attempt {
+    v1::Attempt {
+        reviewer: run.specs[attempt.reviewer].name.clone(),
+        class: attempt.class.map(|class| class.to_string()),
+        message: attempt.detail.clone(),
+        ms: millis(attempt.took),
+    }
+}
+
+fn finding(finding: &Finding) -> v1::Finding {
+    let claim = &finding.claim;
+    v1::Finding {
+        id: finding.id.clone(),
+        subject: finding.subject.0.clone(),
+        severity: claim.severity.to_string(),
+        rule: claim.rule.clone(),
+        file: finding.path.as_ref().map_or_else(|| claim.file.clone(), ToString::to_string),
+        line: finding.line,
+        title: claim.title.clone(),
+        issue: claim.issue.clone(),
+        cause: claim.cause.clone(),
+        failing_case: claim.failing_case.clone(),
+        evidence: claim.evidence.clone(),
+        provenance: claim.provenance.as_str(),
+        confidence: claim.confidence.clone(),
+        fix: claim.fix.clone(),
+        proof: claim.proof.clone(),
+        sources: finding.sources.clone(),
+        status: finding.status.as_str(),
+        note: finding.note.clone(),
+    }
+}
+
+fn counts(cases: &[Case], findings: &[v1::Finding]) -> v1::Counts {
+    let severe = |severity: Severity| findings.iter().filter(|finding| finding.severity == severity.as_str()).count();
+    let status = |status: Status| findings.iter().filter(|finding| finding.status == status.as_str()).count();
+    v1::Counts {
+        critical: severe(Severity::Critical),
+        high: severe(Severity::High),
+        medium: severe(Severity::Medium),
+        low: severe(Severity::Low),
+        deduped: cases.iter().map(|case| case.deduped).sum(),
+        refuted: status(Status::Refuted),
+        waived: status(Status::Waived),
+    }
+}
+
+fn usd(run: &Run<'_>, pass: &PassResult) -> f64 {
+    pass.attempts.iter().map(|attempt| price(run.specs[attempt.reviewer].price, attempt.usage)).sum()
+}
+
+/// Cached prompt tokens are part of the prompt tokens and cost their own price.
+fn price(price: Price, usage: Usage) -> f64 {
+    let fresh = usage.input.saturating_sub(usage.cached);
+    (fresh as f64 * price.input + usage.cached as f64 * price.cached + usage.output as f64 * price.output) / 1e6
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Returns the time now for a record; the report and the ledger use the run's own start.
+pub(super) fn elapsed_ms(run: &Run<'_>) -> u64 {
+    millis(clock::instant().saturating_duration_since(run.started))
+}
