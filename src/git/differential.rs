@@ -8,7 +8,7 @@ use crate::change::patch::{self, Style};
 use crate::change::{BytePath, Mode, Oid};
 
 /// How many random repositories are made.
-const SEEDS: u64 = 16;
+const SEEDS: u64 = 12;
 /// What takes git's settings out of its output.
 const PLAIN: [&str; 5] = ["--no-ext-diff", "--no-textconv", "--no-color", "--full-index", "--ignore-submodules=none"];
 

@@ -8,7 +8,7 @@ use super::tree::{Entry, Leaf};
 use crate::change::{BytePath, Mode, Oid, Status};
 use gix::bstr::ByteSlice as _;
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet, VecDeque};
 
 /// The similarity of equal content; it is counted in parts per million so that the most alike is found among those of one percentage.
 const SAME: u32 = 1_000_000;
@@ -102,18 +102,13 @@ impl<'e> Matching<'e> {
 
     /// Pairs files with the same content; of several deleted ones, the first with the same base name, else the first.
     fn same_content(&mut self) {
-        let mut by_content: HashMap<Oid, Vec<usize>> = HashMap::new();
+        let mut same = SameContent::default();
         for from in &self.deleted {
-            by_content.entry(self.old(*from).oid).or_default().push(*from);
+            same.add(*from, self.old(*from), self.name(*from));
         }
-        for to in self.added.clone() {
-            let new = self.new_side(to);
-            let Some(same) = by_content.get_mut(&new.oid) else { continue };
-            let fits = |from: &usize| self.old(*from).mode.same_type(new.mode);
-            let by_name = same.iter().position(|from| fits(from) && self.name(*from) == self.name(to));
-            if let Some(at) = by_name.or_else(|| same.iter().position(fits)) {
-                let from = same.remove(at);
-                self.found.push(Rename { from, to, similarity: SAME });
+        for to in &self.added {
+            if let Some(from) = same.take(self.new_side(*to), self.name(*to)) {
+                self.found.push(Rename { from, to: *to, similarity: SAME });
             }
         }
         self.drop_found();
@@ -196,6 +191,36 @@ impl<'e> Matching<'e> {
 
     fn new_side(&self, at: usize) -> Leaf {
         self.entries[at].new.expect("a new side, because only added entries are asked for it")
+    }
+}
+
+/// Deleted files by what they held, in order, so that thousands of equal ones are no trouble.
+#[derive(Default)]
+struct SameContent<'e> {
+    all: HashMap<(Oid, Mode), VecDeque<usize>>,
+    by_name: HashMap<(Oid, Mode, &'e [u8]), VecDeque<usize>>,
+    taken: HashSet<usize>,
+}
+
+impl<'e> SameContent<'e> {
+    fn add(&mut self, at: usize, leaf: Leaf, name: &'e [u8]) {
+        let (oid, mode) = SameContent::key(leaf);
+        self.all.entry((oid, mode)).or_default().push_back(at);
+        self.by_name.entry((oid, mode, name)).or_default().push_back(at);
+    }
+
+    /// Takes the best file with this content that is still there.
+    fn take(&mut self, leaf: Leaf, name: &'e [u8]) -> Option<usize> {
+        let (oid, mode) = SameContent::key(leaf);
+        let queues = [self.by_name.get_mut(&(oid, mode, name)), self.all.get_mut(&(oid, mode))];
+        let taken = &mut self.taken;
+        queues.into_iter().flatten().find_map(|queue| std::iter::from_fn(|| queue.pop_front()).find(|at| taken.insert(*at)))
+    }
+
+    /// A file that became executable is still the same file; one that became a link is not.
+    fn key(leaf: Leaf) -> (Oid, Mode) {
+        let mode = if leaf.mode.same_type(Mode::Regular) { Mode::Regular } else { leaf.mode };
+        (leaf.oid, mode)
     }
 }
 

@@ -6,7 +6,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 /// A repository without any configuration from outside.
 pub(super) struct Sandbox {
@@ -33,8 +33,7 @@ impl Sandbox {
     fn run(&self, input: Stdio, arguments: &[&str]) -> Vec<u8> {
         let settings = ["-c", "user.name=n", "-c", "user.email=e@example.org", "-c", "gc.auto=0", "-c", "commit.gpgSign=false"];
         let path = Env::of_process().os("PATH").expect("a PATH, because git is found by it").to_owned();
-        #[expect(clippy::disallowed_methods, reason = "the tests compare with the real git")]
-        let mut command = Command::new("git");
+        let mut command = real::git();
         command.current_dir(self.dir.path()).env_clear().env("PATH", path).env("HOME", self.dir.path().join("home")).env("LC_ALL", "C");
         command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null");
         let output = command.stdin(input).args(settings).args(arguments).output().expect("git runs");
@@ -247,5 +246,15 @@ impl Garden<'_> {
                 self.remove(&name[..at]);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod real {
+    use std::process::Command;
+
+    #[expect(clippy::disallowed_methods, reason = "the tests compare with the real git")]
+    pub(super) fn git() -> Command {
+        Command::new("git")
     }
 }
