@@ -111,3 +111,62 @@ fn line(out: &mut Vec<u8>, parts: &[&[u8]]) {
     parts.iter().for_each(|part| out.extend_from_slice(part));
     out.push(b'\n');
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn side(path: &str, mode: Mode, digit: &str) -> Option<Side> {
+        Some(Side { path: BytePath::from(path), mode, oid: Oid::from_hex(digit.repeat(40).as_bytes()).expect("an id"), size: 2 })
+    }
+
+    fn printed(status: Status, old: Option<Side>, new: Option<Side>, body: Body, style: Style) -> String {
+        let mut out = Vec::new();
+        file(&FileChange { status, old, new, body }, style, &mut out);
+        String::from_utf8(out).expect("UTF-8").replace(&"1".repeat(40), "<1>").replace(&"2".repeat(40), "<2>").replace(&"0".repeat(40), "<0>")
+    }
+
+    fn text() -> Body {
+        Body::Text(vec![Hunk { old_start: 0, old_lines: 0, new_start: 1, new_lines: 1, section: b"fn x".to_vec(), text: b"+x\n".to_vec() }])
+    }
+
+    #[test]
+    fn each_kind_of_change_has_gits_header() {
+        use Mode::{Executable, Regular};
+        let empty = || Body::Text(Vec::new());
+        let cases = [
+            (
+                printed(Status::Added, None, side("a b", Regular, "1"), text(), Style::Git),
+                "diff --git a/a b b/a b\nnew file mode 100644\nindex <0>..<1>\n--- /dev/null\n+++ b/a b\t\n@@ -0,0 +1 @@ fn x\n+x\n",
+            ),
+            (
+                printed(Status::Deleted, side("e", Regular, "1"), None, empty(), Style::Git),
+                "diff --git a/e b/e\ndeleted file mode 100644\nindex <1>..<0>\n",
+            ),
+            (
+                printed(Status::Modified, side("é", Regular, "1"), side("é", Executable, "1"), empty(), Style::Git),
+                "diff --git \"a/\\303\\251\" \"b/\\303\\251\"\nold mode 100644\nnew mode 100755\n",
+            ),
+            (
+                printed(Status::Modified, side("x", Regular, "1"), side("x", Regular, "2"), Body::Binary, Style::Git),
+                "diff --git a/x b/x\nindex <1>..<2> 100644\nBinary files a/x and b/x differ\n",
+            ),
+            (
+                printed(Status::Renamed { similarity: 70 }, side("x", Regular, "1"), side("é", Regular, "2"), text(), Style::Prompt),
+                "diff --git x é\nsimilarity index 70%\nrename from x\nrename to é\nindex <1>..<2> 100644\n--- x\n+++ é\n@@ -0,0 +1 @@ fn x\n+x\n",
+            ),
+        ];
+        for (printed, expected) in cases {
+            assert_eq!(printed, expected);
+        }
+    }
+
+    #[test]
+    fn a_newline_in_a_name_forges_no_line() {
+        for style in [Style::Git, Style::Prompt] {
+            let text = printed(Status::Added, None, side("x\n+++ b/y", Mode::Regular, "1"), text(), style);
+            assert_eq!(text.lines().count(), 7, "{text}");
+            assert!(!text.contains("\n+++ b/y"), "{text}");
+        }
+    }
+}

@@ -70,8 +70,9 @@ fn files(source: &Source<'_>, pairs: &[Pair]) -> Result<Vec<FileChange>, GitErro
     }
     let (repo, unstored) = (source.repo.clone(), source.unstored);
     let mut done = std::thread::scope(|scope| {
-        let second = scope.spawn(|| work(&Source { repo: &{ repo }, unstored }, pairs, &next));
-        let mut done = work(source, pairs, &next);
+        let next = &next;
+        let second = scope.spawn(move || work(&Source { repo: &repo, unstored }, pairs, next));
+        let mut done = work(source, pairs, next);
         done.extend(second.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         done
     });
@@ -144,4 +145,117 @@ impl Source<'_> {
 fn side(place: &Place, size: u64) -> Side {
     let size = if place.leaf.mode == Mode::Gitlink { 0 } else { size };
     Side { path: place.path.clone(), mode: place.leaf.mode, oid: place.leaf.oid, size }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Sandbox;
+    use super::super::{index, tree};
+    use super::*;
+    use crate::change::Status;
+
+    fn staged(sandbox: &Sandbox, options: &Options) -> Change {
+        let repo = sandbox.open();
+        capture(&repo, index::staged(&repo).expect("entries"), &Unstored::new(), options).expect("a change")
+    }
+
+    #[test]
+    fn only_the_named_files_are_captured() {
+        let sandbox = Sandbox::new(&[]);
+        for path in ["src/a.rs", "src/b/c.rs", "src.rs", "docs/x"] {
+            sandbox.write(path, "x\n");
+        }
+        sandbox.git(&["add", "."]);
+        let cases: [(&[&str], &[&str]); 4] = [
+            (&["src"], &["src/a.rs", "src/b/c.rs"]),
+            (&["src/"], &["src/a.rs", "src/b/c.rs"]),
+            (&["src/a.rs", "docs/x"], &["docs/x", "src/a.rs"]),
+            (&["src/a"], &[]),
+        ];
+        for (only, expected) in cases {
+            let options = Options { renames: false, only: only.iter().map(|path| BytePath::from(*path)).collect() };
+            let paths: Vec<String> = staged(&sandbox, &options).files.iter().map(|file| file.path().to_string()).collect();
+            assert_eq!(paths, expected, "{only:?}");
+        }
+    }
+
+    #[test]
+    fn a_moved_file_is_listed_even_without_a_hunk() {
+        let sandbox = Sandbox::new(&[]);
+        sandbox.write("n.txt", "import os\n");
+        sandbox.git(&["add", "."]);
+        sandbox.commit();
+        sandbox.git(&["mv", "n.txt", "n.py"]);
+        let change = staged(&sandbox, &Options { renames: true, only: Vec::new() });
+        assert_eq!(change.files.len(), 1);
+        assert_eq!(change.files[0].status, Status::Renamed { similarity: 100 });
+        assert_eq!(change.files[0].new.as_ref().map(|side| side.size), Some(10));
+    }
+
+    #[test]
+    fn many_files_keep_their_order_on_two_threads() {
+        let sandbox = Sandbox::new(&[]);
+        for n in 0..3 * SHARED_FROM {
+            sandbox.write(format!("f{n:04}"), format!("{n}\n"));
+        }
+        sandbox.git(&["add", "."]);
+        let change = staged(&sandbox, &Options::default());
+        assert_eq!(change.files.len(), 3 * SHARED_FROM);
+        assert!(change.files.is_sorted_by_key(|file| file.path().clone()));
+        assert_eq!(change.files[7].hunks()[0].text, b"+7\n");
+    }
+
+    /// A loose object whose header states 700 MB and whose content is not there: reading it would fail.
+    #[test]
+    fn a_huge_blob_is_never_read() {
+        let sandbox = Sandbox::new(&[]);
+        let id = "00112233445566778899aabbccddeeff00112233";
+        let header = b"blob 700000000\0";
+        let stored =
+            [&[0x78, 0x01, 0x00, header.len() as u8, 0, !(header.len() as u8), 0xff], &header[..], &[0, 0, 0, 0xff, 0xff].repeat(20)].concat();
+        sandbox.write(format!(".git/objects/{}/{}", &id[..2], &id[2..]), stored);
+        let leaf = Leaf { mode: Mode::Regular, oid: Oid::from_hex(id.as_bytes()).expect("an id") };
+        let entry = Entry { path: BytePath::from("z"), old: None, new: Some(leaf) };
+        let change = capture(&sandbox.open(), vec![entry], &Unstored::new(), &Options::default()).expect("a change");
+        assert_eq!(change.files[0].body, Body::Oversize);
+        assert_eq!(change.files[0].new.as_ref().map(|side| side.size), Some(700_000_000));
+    }
+
+    #[test]
+    fn an_altered_or_absent_object_refuses() {
+        let sandbox = Sandbox::new(&[]);
+        sandbox.write("good", "good\n");
+        sandbox.write("evil", "evil\n");
+        sandbox.git(&["add", "."]);
+        let tree = sandbox.commit();
+        let object = |path: &str| {
+            let id = sandbox.line(&["rev-parse", &format!("HEAD:{path}")]);
+            sandbox.path(format!(".git/objects/{}/{}", &id[..2], &id[2..]))
+        };
+        let read = || {
+            let (repo, tree) = (sandbox.open(), Oid::from_hex(tree.as_bytes()).expect("an id"));
+            let entries = tree::between(&repo, None, Some(tree))?;
+            capture(&repo, entries, &Unstored::new(), &Options::default())
+        };
+        assert!(read().is_ok());
+        std::fs::remove_file(object("evil")).expect("removed");
+        std::fs::copy(object("good"), object("evil")).expect("copied");
+        assert!(matches!(read(), Err(GitError::Integrity { .. })));
+        std::fs::remove_file(object("evil")).expect("removed");
+        assert!(matches!(read(), Err(GitError::Missing { .. })));
+    }
+
+    #[test]
+    fn a_replacement_does_not_change_what_is_read() {
+        let sandbox = Sandbox::new(&[]);
+        sandbox.write("f", "good\n");
+        sandbox.git(&["add", "."]);
+        sandbox.commit();
+        sandbox.write("f", "evil\n");
+        sandbox.git(&["add", "."]);
+        sandbox.git(&["replace", &sandbox.line(&["rev-parse", ":f"]), &sandbox.line(&["rev-parse", "HEAD:f"])]);
+        let repo = sandbox.open();
+        let change = capture(&repo, index::staged(&repo).expect("entries"), &Unstored::new(), &Options::default());
+        assert!(matches!(change, Err(GitError::Integrity { .. })), "replace refs are on in this repository handle, so the hash must tell");
+    }
 }

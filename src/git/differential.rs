@@ -8,7 +8,7 @@ use crate::change::patch::{self, Style};
 use crate::change::{BytePath, Mode, Oid};
 
 /// How many random repositories are made.
-const SEEDS: u64 = 24;
+const SEEDS: u64 = 12;
 /// What takes git's settings out of its output.
 const PLAIN: [&str; 5] = ["--no-ext-diff", "--no-textconv", "--no-color", "--full-index", "--ignore-submodules=none"];
 
@@ -69,7 +69,7 @@ fn random_repository(seed: u64, format: &str) -> (Sandbox, String) {
     let base = sandbox.commit();
     garden.change(14);
     sandbox.git(&["add", "-A"]);
-    if seed % 3 != 0 {
+    if !seed.is_multiple_of(3) {
         gitlink(&sandbox, seed + 1, "sub");
     }
     (sandbox, base)
@@ -89,15 +89,15 @@ fn what_is_staged_equals_git() {
         let entries = index::staged(&sandbox.open()).expect("entries");
         assert_eq!(entries, raw_entries(&sandbox.git(&["diff-index", "--cached", "-r", "--raw", "-z", "--no-renames", "HEAD"])), "seed {seed}");
         let expected = git_diff(&sandbox, &["--cached", "--no-renames"]);
-        pretty(&our_diff(&sandbox, entries, &Unstored::new(), false), &expected, seed);
+        assert_same(&our_diff(&sandbox, entries, &Unstored::new(), false), &expected, seed);
 
         let tip = sandbox.commit();
         assert_eq!(index::staged(&sandbox.open()).expect("entries"), [], "seed {seed}");
         let entries = tree::between(&sandbox.open(), Some(oid(&base)), Some(oid(&tip))).expect("entries");
         assert_eq!(entries, raw_entries(&sandbox.git(&["diff-tree", "-r", "--raw", "-z", "--no-renames", &base, &tip])), "seed {seed}");
         let expected = git_diff(&sandbox, &["--no-renames", &base, &tip]);
-        pretty(&our_diff(&sandbox, entries.clone(), &Unstored::new(), false), &expected, seed);
-        if seed % 4 != 0 {
+        assert_same(&our_diff(&sandbox, entries.clone(), &Unstored::new(), false), &expected, seed);
+        if !seed.is_multiple_of(4) {
             assert_eq!(entries.into_iter().map(|entry| entry.path).collect::<Vec<_>>(), libgit2_paths(&sandbox, &base, &tip), "seed {seed}");
         }
     }
@@ -110,7 +110,7 @@ fn renames_equal_git() {
         let tip = sandbox.commit();
         let entries = tree::between(&sandbox.open(), Some(oid(&base)), Some(oid(&tip))).expect("entries");
         let expected = git_diff(&sandbox, &["-M", &base, &tip]);
-        pretty(&our_diff(&sandbox, entries, &Unstored::new(), true), &expected, seed);
+        assert_same(&our_diff(&sandbox, entries, &Unstored::new(), true), &expected, seed);
     }
 }
 
@@ -122,15 +122,41 @@ fn the_worktree_equals_git() {
         garden.change(10);
         let (entries, unstored) = worktree::tracked(&sandbox.open()).expect("entries");
         let expected = git_diff(&sandbox, &["--no-renames", "HEAD"]);
-        pretty(&our_diff(&sandbox, entries, &unstored, false), &expected, seed);
+        assert_same(&our_diff(&sandbox, entries, &unstored, false), &expected, seed);
     }
 }
 
 /// Compares two texts and shows the first lines that differ.
-fn pretty(ours: &str, expected: &str, seed: u64) {
+fn assert_same(ours: &str, expected: &str, seed: u64) {
     if ours != expected {
         let at = ours.lines().zip(expected.lines()).take_while(|(a, b)| a == b).count();
         let around = |text: &str| text.lines().skip(at.saturating_sub(4)).take(10).collect::<Vec<_>>().join("\n");
         panic!("seed {seed}, line {at}: ours\n{}\n\ngit's\n{}", around(ours), around(expected));
     }
+}
+
+#[test]
+fn neither_attributes_nor_settings_hide_a_line() {
+    let (sandbox, _) = random_repository(5, "--object-format=sha1");
+    let ours = || our_diff(&sandbox, index::staged(&sandbox.open()).expect("entries"), &Unstored::new(), false);
+    let before = ours();
+    sandbox.write(".git/info/attributes", "* -diff\n*.rs binary\n* filter=x export-ignore linguist-generated diff=y\n");
+    let hostile = [
+        ("diff.external", "true"),
+        ("diff.noprefix", "true"),
+        ("diff.mnemonicPrefix", "true"),
+        ("color.ui", "always"),
+        ("diff.context", "0"),
+        ("diff.orderFile", "none"),
+        ("diff.ignoreSubmodules", "all"),
+        ("diff.algorithm", "histogram"),
+        ("core.quotePath", "false"),
+        ("diff.y.textconv", "true"),
+        ("core.bigFileThreshold", "1"),
+    ];
+    for (key, value) in hostile {
+        sandbox.git(&["config", key, value]);
+    }
+    assert!(before.contains("@@ "));
+    assert_eq!(ours(), before);
 }

@@ -145,3 +145,94 @@ fn child<'i>(cached: &'i Cached, name: &[u8]) -> Option<&'i Cached> {
 fn damaged(path: &[u8], why: &str) -> GitError {
     GitError::Index { path: BytePath::new(path), why: why.to_owned() }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Sandbox;
+    use super::*;
+
+    fn paths(sandbox: &Sandbox) -> Vec<String> {
+        staged(&sandbox.open()).expect("entries").iter().map(|entry| entry.path.to_string()).collect()
+    }
+
+    /// A repository with files in two directories and one commit.
+    fn committed() -> Sandbox {
+        let sandbox = Sandbox::new(&[]);
+        for path in ["base", "x/f", "y/deep/f", "y/g"] {
+            sandbox.write(path, "one\n");
+        }
+        sandbox.git(&["add", "."]);
+        sandbox.commit();
+        sandbox
+    }
+
+    #[test]
+    fn before_the_first_commit_everything_is_new() {
+        let sandbox = Sandbox::new(&[]);
+        assert!(paths(&sandbox).is_empty());
+        sandbox.write("a", "a\n");
+        sandbox.git(&["add", "."]);
+        assert_eq!(paths(&sandbox), ["a"]);
+    }
+
+    #[test]
+    fn the_index_counts_whatever_the_worktree_holds() {
+        let sandbox = committed();
+        sandbox.write("base", "EVIL\n");
+        sandbox.git(&["add", "base"]);
+        std::fs::remove_file(sandbox.path("base")).expect("removed");
+        sandbox.git(&["update-index", "--skip-worktree", "base"]);
+        assert_eq!(paths(&sandbox), ["base"]);
+    }
+
+    #[test]
+    fn files_that_are_only_intended_are_not_committed() {
+        let sandbox = committed();
+        sandbox.write("y/new", "x\n");
+        sandbox.git(&["add", "-N", "y/new"]);
+        assert!(paths(&sandbox).is_empty());
+    }
+
+    #[test]
+    fn an_unmerged_index_is_an_error_that_names_the_paths() {
+        let sandbox = committed();
+        let id = sandbox.line(&["rev-parse", "HEAD:base"]);
+        for stage in ["1", "2", "3"] {
+            let file = sandbox.path("info");
+            sandbox.write("info", format!("100644 {id} {stage}\tx/f\n"));
+            sandbox.git_from(&file, &["update-index", "--index-info"]);
+        }
+        let Err(GitError::Unmerged { paths }) = staged(&sandbox.open()) else { panic!("an unmerged index was read as a change") };
+        assert_eq!(paths, [BytePath::from("x/f")]);
+    }
+
+    #[test]
+    fn every_form_of_index_is_read() {
+        let forms: [&[&str]; 4] = [
+            &["update-index", "--index-version", "4"],
+            &["update-index", "--split-index"],
+            &["update-index", "--untracked-cache"],
+            &["sparse-checkout", "set", "--sparse-index", "x"],
+        ];
+        for form in forms {
+            let sandbox = committed();
+            sandbox.git(form);
+            assert!(paths(&sandbox).is_empty(), "{form:?}");
+            sandbox.write("x/f", "two\n");
+            sandbox.git(&["add", "x/f"]);
+            assert_eq!(paths(&sandbox), ["x/f"], "{form:?}");
+        }
+    }
+
+    #[test]
+    fn a_folded_directory_that_changed_is_opened() {
+        let sandbox = committed();
+        sandbox.write("y/deep/f", "two\n");
+        sandbox.git(&["add", "."]);
+        sandbox.git(&["commit", "-qm", "two"]);
+        sandbox.git(&["sparse-checkout", "set", "--sparse-index", "x"]);
+        sandbox.git(&["reset", "-q", "--soft", "HEAD~1"]);
+        assert!(read(&sandbox.open()).expect("an index").is_sparse());
+        assert_eq!(paths(&sandbox), ["y/deep/f"]);
+    }
+}

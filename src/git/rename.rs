@@ -3,14 +3,19 @@
 
 use super::GitError;
 use super::capture::{Content, Source};
+use super::text;
 use super::tree::{Entry, Leaf};
 use crate::change::{BytePath, Mode, Oid, Status};
-use std::collections::HashMap;
+use gix::bstr::ByteSlice as _;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet, VecDeque};
 
-/// From this similarity in percent on, two files may be one that moved.
-const MIN_SIMILARITY: u8 = 50;
-/// From this similarity in percent on, an unambiguous base name decides.
-const MIN_BASE_NAME: u8 = 75;
+/// The similarity of equal content; it is counted in parts per million so that the most alike is found among those of one percentage.
+const SAME: u32 = 1_000_000;
+/// From this similarity on, two files may be one that moved.
+const MIN_SIMILARITY: u32 = SAME / 2;
+/// From this similarity on, an unambiguous base name decides.
+const MIN_BASE_NAME: u32 = SAME / 4 * 3;
 /// The most comparisons that are made of each file with each: git's default limit of 1,000 files, squared.
 const MAX_COMPARISONS: usize = 1000 * 1000;
 /// How many candidates are remembered for an added file.
@@ -56,7 +61,7 @@ pub(super) fn pairs(source: &Source<'_>, entries: Vec<Entry>) -> Result<Vec<Pair
     let mut gone = vec![false; entries.len()];
     for Rename { from, to, similarity } in renames {
         let place = |at: usize, leaf: Option<Leaf>| leaf.map(|leaf| Place { path: entries[at].path.clone(), leaf });
-        let status = Status::Renamed { similarity };
+        let status = Status::Renamed { similarity: (similarity / (SAME / 100)) as u8 };
         moved.insert(to, Pair { status, old: place(from, entries[from].old), new: place(to, entries[to].new) });
         gone[from] = true;
     }
@@ -69,7 +74,7 @@ pub(super) fn pairs(source: &Source<'_>, entries: Vec<Entry>) -> Result<Vec<Pair
 struct Rename {
     from: usize,
     to: usize,
-    similarity: u8,
+    similarity: u32,
 }
 
 /// The files that are still to be matched.
@@ -97,18 +102,13 @@ impl<'e> Matching<'e> {
 
     /// Pairs files with the same content; of several deleted ones, the first with the same base name, else the first.
     fn same_content(&mut self) {
-        let mut by_content: HashMap<Oid, Vec<usize>> = HashMap::new();
+        let mut same = SameContent::default();
         for from in &self.deleted {
-            by_content.entry(self.old(*from).oid).or_default().push(*from);
+            same.add(*from, self.old(*from), self.name(*from));
         }
-        for to in self.added.clone() {
-            let new = self.new_side(to);
-            let Some(same) = by_content.get_mut(&new.oid) else { continue };
-            let fits = |from: &usize| self.old(*from).mode.same_type(new.mode);
-            let by_name = same.iter().position(|from| fits(from) && self.name(*from) == self.name(to));
-            if let Some(at) = by_name.or_else(|| same.iter().position(fits)) {
-                let from = same.remove(at);
-                self.found.push(Rename { from, to, similarity: 100 });
+        for to in &self.added {
+            if let Some(from) = same.take(self.new_side(*to), self.name(*to)) {
+                self.found.push(Rename { from, to: *to, similarity: SAME });
             }
         }
         self.drop_found();
@@ -194,6 +194,36 @@ impl<'e> Matching<'e> {
     }
 }
 
+/// Deleted files by what they held, in order, so that thousands of equal ones are no trouble.
+#[derive(Default)]
+struct SameContent<'e> {
+    all: HashMap<(Oid, Mode), VecDeque<usize>>,
+    by_name: HashMap<(Oid, Mode, &'e [u8]), VecDeque<usize>>,
+    taken: HashSet<usize>,
+}
+
+impl<'e> SameContent<'e> {
+    fn add(&mut self, at: usize, leaf: Leaf, name: &'e [u8]) {
+        let (oid, mode) = SameContent::key(leaf);
+        self.all.entry((oid, mode)).or_default().push_back(at);
+        self.by_name.entry((oid, mode, name)).or_default().push_back(at);
+    }
+
+    /// Takes the best file with this content that is still there.
+    fn take(&mut self, leaf: Leaf, name: &'e [u8]) -> Option<usize> {
+        let (oid, mode) = SameContent::key(leaf);
+        let queues = [self.by_name.get_mut(&(oid, mode, name)), self.all.get_mut(&(oid, mode))];
+        let taken = &mut self.taken;
+        queues.into_iter().flatten().find_map(|queue| std::iter::from_fn(|| queue.pop_front()).find(|at| taken.insert(*at)))
+    }
+
+    /// A file that became executable is still the same file; one that became a link is not.
+    fn key(leaf: Leaf) -> (Oid, Mode) {
+        let mode = if leaf.mode.same_type(Mode::Regular) { Mode::Regular } else { leaf.mode };
+        (leaf.oid, mode)
+    }
+}
+
 /// What a file is made of: how many bytes of which piece, sorted by piece.
 struct Fingerprint {
     size: u64,
@@ -207,8 +237,8 @@ struct Fingerprints<'s> {
 }
 
 impl Fingerprints<'_> {
-    /// Returns in percent how much of the larger file is in both. Only ordinary files with content are compared.
-    fn similarity(&mut self, old: Leaf, new: Leaf) -> Result<u8, GitError> {
+    /// Returns how much of the larger file is in both. Only ordinary files with content are compared.
+    fn similarity(&mut self, old: Leaf, new: Leaf) -> Result<u32, GitError> {
         let regular = |leaf: Leaf| leaf.mode.same_type(Mode::Regular);
         if !regular(old) || !regular(new) {
             return Ok(0);
@@ -234,26 +264,27 @@ impl Fingerprints<'_> {
 }
 
 impl Fingerprint {
-    /// Cuts the content into lines, long ones into pieces of 64 bytes, and counts the bytes of each different piece.
+    /// Cuts the content into lines, long ones into pieces of 64 bytes, and counts the bytes of each different piece. In a text, both kinds of line end are
+    /// one, as for git.
     fn of(content: &[u8]) -> Fingerprint {
-        let lines = content.split_inclusive(|byte| *byte == b'\n');
-        let mut pieces: Vec<(u64, u64)> = lines.flat_map(|line| line.chunks(64)).map(|piece| (fnv(piece), piece.len() as u64)).collect();
+        let cut = if text::is_binary(content) { Cow::Borrowed(content) } else { Cow::Owned(content.replace("\r\n", "\n")) };
+        let lines = cut.split_inclusive(|byte| *byte == b'\n');
+        let mut pieces: Vec<(u64, u64)> = lines.flat_map(|line| line.chunks(64)).map(|piece| (hash(piece), piece.len() as u64)).collect();
         pieces.sort_unstable();
         pieces.dedup_by(|next, kept| {
-            next.0 == kept.0 && {
-                kept.1 += next.1;
-                true
-            }
+            let same = next.0 == kept.0;
+            kept.1 += if same { next.1 } else { 0 };
+            same
         });
         Fingerprint { size: content.len() as u64, pieces }
     }
 
-    fn similarity(&self, other: &Fingerprint) -> u8 {
+    fn similarity(&self, other: &Fingerprint) -> u32 {
         let (small, large) = (self.size.min(other.size), self.size.max(other.size));
         if small * 2 < large {
             return 0;
         }
-        (self.common(other) * 100 / large) as u8
+        (self.common(other) * u64::from(SAME) / large) as u32
     }
 
     /// Counts the bytes of pieces that are in both.
@@ -268,7 +299,7 @@ impl Fingerprint {
     }
 }
 
-/// Hashes a piece (FNV-1a). Two pieces that are taken for one change a percentage, nothing else.
-fn fnv(piece: &[u8]) -> u64 {
-    piece.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
+/// Hashes a piece (FNV-1a from zero: like git's, it does not see NULs at the start). Two pieces taken for one change a percentage, nothing else.
+fn hash(piece: &[u8]) -> u64 {
+    piece.iter().fold(0, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
 }

@@ -1,11 +1,12 @@
 //! A throw-away repository with a real git beside it, and changes made at random from a seed.
 
+use crate::env::Env;
 use gix::Repository;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
-use std::path::PathBuf;
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 /// A repository without any configuration from outside.
 pub(super) struct Sandbox {
@@ -21,12 +22,21 @@ impl Sandbox {
 
     /// Runs git and returns what it prints.
     pub(super) fn git(&self, arguments: &[&str]) -> Vec<u8> {
+        self.run(Stdio::null(), arguments)
+    }
+
+    /// Runs git with a file as its input.
+    pub(super) fn git_from(&self, input: &Path, arguments: &[&str]) -> Vec<u8> {
+        self.run(std::fs::File::open(input).expect("a file").into(), arguments)
+    }
+
+    fn run(&self, input: Stdio, arguments: &[&str]) -> Vec<u8> {
         let settings = ["-c", "user.name=n", "-c", "user.email=e@example.org", "-c", "gc.auto=0", "-c", "commit.gpgSign=false"];
-        #[expect(clippy::disallowed_methods, reason = "the tests compare with the real git")]
-        let mut command = Command::new("git");
-        command.current_dir(self.dir.path()).env_clear().env("PATH", env!("PATH")).env("HOME", self.dir.path().join("home"));
-        command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null").env("LC_ALL", "C");
-        let output = command.args(settings).args(arguments).output().expect("git runs");
+        let path = Env::of_process().os("PATH").expect("a PATH, because git is found by it").to_owned();
+        let mut command = real::git();
+        command.current_dir(self.dir.path()).env_clear().env("PATH", path).env("HOME", self.dir.path().join("home")).env("LC_ALL", "C");
+        command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null");
+        let output = command.stdin(input).args(settings).args(arguments).output().expect("git runs");
         assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
         output.stdout
     }
@@ -236,5 +246,15 @@ impl Garden<'_> {
                 self.remove(&name[..at]);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod real {
+    use std::process::Command;
+
+    #[expect(clippy::disallowed_methods, reason = "the tests compare with the real git")]
+    pub(super) fn git() -> Command {
+        Command::new("git")
     }
 }

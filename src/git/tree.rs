@@ -233,3 +233,49 @@ pub(super) fn target(mode: u32, oid: Oid) -> Option<Target> {
     };
     Some(Target::Leaf(Leaf { mode, oid }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Sandbox;
+    use super::*;
+
+    fn oid(hex: &str) -> Oid {
+        Oid::from_hex(hex.as_bytes()).expect("an id")
+    }
+
+    #[test]
+    fn lookup_finds_files_and_only_files() {
+        let sandbox = Sandbox::new(&[]);
+        sandbox.write("dir/policy.yaml", "x\n");
+        sandbox.git(&["add", "."]);
+        let (tree, repo) = (oid(&sandbox.commit()), sandbox.open());
+        let blob = oid(&sandbox.line(&["rev-parse", "HEAD:dir/policy.yaml"]));
+        let found = |path: &str| lookup(&repo, tree, &BytePath::from(path)).expect("an answer");
+        assert_eq!(found("dir/policy.yaml"), Some(Leaf { mode: Mode::Regular, oid: blob }));
+        for absent in ["dir", "policy.yaml", "dir/policy.yaml/x", "dir/", ""] {
+            assert_eq!(found(absent), None, "{absent}");
+        }
+    }
+
+    #[test]
+    fn a_tree_that_git_would_not_write_is_refused() {
+        let cases: [(&[u8], bool); 10] = [
+            (b"100644 a\0HHHHHHHHHHHHHHHHHHHH100644 b\0HHHHHHHHHHHHHHHHHHHH", true),
+            (b"100664 a\0HHHHHHHHHHHHHHHHHHHH", true),
+            (b"100644 b\0HHHHHHHHHHHHHHHHHHHH100644 a\0HHHHHHHHHHHHHHHHHHHH", false),
+            (b"100644 a\0HHHHHHHHHHHHHHHHHHHH100755 a\0HHHHHHHHHHHHHHHHHHHH", false),
+            (b"100644 x/y\0HHHHHHHHHHHHHHHHHHHH", false),
+            (b"100644 ..\0HHHHHHHHHHHHHHHHHHHH", false),
+            (b"100644 \0HHHHHHHHHHHHHHHHHHHH", false),
+            (b"140000 a\0HHHHHHHHHHHHHHHHHHHH", false),
+            (b"100644 a\0HHH", false),
+            (b"99 a\0HHHHHHHHHHHHHHHHHHHH", false),
+        ];
+        let sandbox = Sandbox::new(&[]);
+        let repo = sandbox.open();
+        for (content, good) in cases {
+            let result = items(&repo, oid(&"0".repeat(40)), content);
+            assert_eq!(result.is_ok(), good, "{}", content.escape_ascii());
+        }
+    }
+}

@@ -168,3 +168,75 @@ fn link(full: &Path) -> Result<Vec<u8>, GitError> {
     let target = gix::path::into_bstr(link).map_err(GitError::other(format!("read the link {}", full.display())))?;
     Ok(target.as_bytes().to_vec())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::Sandbox;
+    use super::*;
+
+    /// Returns each changed path with the text of its new side, where that is in no object.
+    fn changed(sandbox: &Sandbox) -> Vec<(String, String)> {
+        let (entries, unstored) = tracked(&sandbox.open()).expect("entries");
+        let text = |leaf: Option<Leaf>| match leaf.and_then(|leaf| unstored.get(&leaf.oid)) {
+            Some(Content::Whole(bytes)) => String::from_utf8_lossy(bytes).into_owned(),
+            Some(Content::Oversize(_)) | None => String::new(),
+        };
+        entries.iter().map(|entry| (entry.path.to_string(), text(entry.new))).collect()
+    }
+
+    fn committed() -> Sandbox {
+        let sandbox = Sandbox::new(&[]);
+        sandbox.write("f", "a\nb\n");
+        sandbox.git(&["add", "."]);
+        sandbox.commit();
+        sandbox
+    }
+
+    #[test]
+    fn line_ends_are_stored_as_git_would() {
+        let sandbox = committed();
+        sandbox.git(&["config", "core.autocrlf", "true"]);
+        sandbox.write("f", "a\r\nB\r\n");
+        assert_eq!(changed(&sandbox), [("f".to_owned(), "a\nB\n".to_owned())]);
+        sandbox.write("f", "a\r\nb\r\n");
+        assert_eq!(changed(&sandbox), []);
+    }
+
+    #[test]
+    fn a_filter_driver_is_never_run() {
+        let sandbox = committed();
+        sandbox.write(".git/info/attributes", "* filter=x\n");
+        for key in ["clean", "smudge", "process"] {
+            sandbox.git(&["config", &format!("filter.x.{key}"), &format!("touch {}", sandbox.path("ran").display())]);
+        }
+        sandbox.git(&["config", "filter.x.required", "true"]);
+        sandbox.write("f", "new\n");
+        assert_eq!(changed(&sandbox), [("f".to_owned(), "new\n".to_owned())]);
+        assert!(!sandbox.path("ran").exists());
+    }
+
+    #[test]
+    fn a_link_is_its_target_and_leads_nowhere() {
+        let sandbox = committed();
+        sandbox.write("secret/f", "not in the repository\n");
+        std::fs::remove_file(sandbox.path("f")).expect("removed");
+        std::os::unix::fs::symlink("secret/f", sandbox.path("f")).expect("a link");
+        assert_eq!(changed(&sandbox), [("f".to_owned(), "secret/f".to_owned())]);
+    }
+
+    #[test]
+    fn files_that_a_sparse_checkout_leaves_out_are_not_deleted() {
+        let sandbox = committed();
+        sandbox.git(&["update-index", "--skip-worktree", "f"]);
+        std::fs::remove_file(sandbox.path("f")).expect("removed");
+        assert_eq!(changed(&sandbox), []);
+        sandbox.git(&["update-index", "--no-skip-worktree", "f"]);
+        assert_eq!(changed(&sandbox), [("f".to_owned(), String::new())]);
+    }
+
+    #[test]
+    fn a_bare_repository_has_no_worktree() {
+        let sandbox = Sandbox::new(&["--bare"]);
+        assert!(matches!(tracked(&sandbox.open()), Err(GitError::Unsupported { .. })));
+    }
+}
