@@ -76,7 +76,7 @@ impl<'r> History<'r> {
         Ok(Unpublished { commits, boundary: self.independent(boundary)? })
     }
 
-    /// Drops the commits that are ancestors of others in the list: an old state of a file that such a commit still has is no news (see `published`).
+    /// Drops the commits that are ancestors of others in the list: a branch that merged `main` fifty times stands on one state of it, not on fifty.
     fn independent(&mut self, commits: Vec<Oid>) -> Result<Vec<Oid>, GitError> {
         let mut parents = Vec::new();
         for commit in &commits {
@@ -145,4 +145,42 @@ fn read(repo: &Repository, oid: Oid) -> Result<Node, GitError> {
     // A date that cannot be read orders the commit last; git is as lenient.
     let time = commit.time().map_or(0, |time| time.seconds);
     Ok(Node { tree: object::oid(&commit.tree()), parents: commit.parents().map(|id| object::oid(&id)).collect(), time })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::World;
+    use super::*;
+
+    fn walk(world: &World, tip: &str, published: &[&str]) -> (Vec<String>, Vec<String>) {
+        let repo = world.repo();
+        let mut history = History::new(&repo.gix).expect("a history");
+        let id = |revision: &str| Oid::from_hex(world.id(revision).as_bytes()).expect("an id");
+        let mut published = Ancestors::of(&mut history, published.iter().map(|name| id(name))).expect("a set");
+        let found = history.unpublished(id(tip), &mut published).expect("a walk");
+        let hex = |list: Vec<Oid>| list.iter().map(ToString::to_string).collect();
+        (hex(found.commits), hex(found.boundary))
+    }
+
+    #[test]
+    fn the_new_commits_are_gits_and_the_boundary_has_no_ancestors_of_others() {
+        let world = World::new();
+        world.git(&["switch", "-q", "-c", "f"]);
+        for round in ["1\n", "2\n", "3\n"] {
+            world.commit("mine", round);
+            world.git(&["switch", "-q", "main"]);
+            world.commit("theirs", round);
+            world.git(&["switch", "-q", "f"]);
+            world.git(&["merge", "-q", "main"]);
+        }
+        for (tip, published) in [("f", vec!["main"]), ("f", vec!["main~1"]), ("f", vec![]), ("main", vec!["f"]), ("main", vec!["main"])] {
+            let mut arguments = vec!["rev-list", tip, "--not"];
+            arguments.extend(&published);
+            let expected = world.git(&arguments);
+            let (commits, boundary) = walk(&world, tip, &published);
+            assert_eq!(commits.join("\n"), expected, "{tip} {published:?}");
+            let nearest = if tip == "main" { vec!["main"] } else { published.clone() };
+            assert_eq!(boundary, nearest.iter().map(|name| world.id(name)).collect::<Vec<_>>(), "{tip} {published:?}");
+        }
+    }
 }

@@ -200,10 +200,11 @@ fn remedy_for(extension: &str) -> String {
     }
 }
 
+/// A repository of someone else's is told apart by gix's own words; another denied permission is passed on as it is.
 fn explain(cwd: &Path, error: gix::Error) -> GitError {
     let text = format!("{error:#}");
-    if text.contains("safe.directory") || text.to_lowercase().contains("trust") || text.contains("owned") {
-        let what = format!("files that belong to another user ({text})");
+    if error.is_permission_denied() && text.contains("not owned by the current user") {
+        let what = format!("files that belong to another user ({})", cwd.display());
         let remedy = format!("if it is yours, `git config --global --add safe.directory {}`", cwd.display());
         return GitError::Unsupported { what, remedy };
     }
@@ -278,7 +279,8 @@ mod tests {
         let linked = world.dir.path().join("linked");
         let git_dir = work.join(".git");
         let text = |path: &Path| path.to_str().expect("UTF-8").to_owned();
-        let cases: [(&Path, Vec<(&str, String)>, bool, &Path); 7] = [
+        type Case<'a> = (&'a Path, Vec<(&'a str, String)>, bool, &'a Path);
+        let cases: [Case<'_>; 7] = [
             (&work, vec![], false, &git_dir),
             (&linked, vec![], false, &git_dir),
             (&linked, vec![("GIT_DIR", text(&git_dir.join("worktrees/linked")))], false, &git_dir),
@@ -332,7 +334,6 @@ mod tests {
         world.git(&["config", "core.repositoryFormatVersion", "1"]);
         world.git(&["config", "extensions.objectFormat", "sha1"]);
         world.repo();
-        world.git(&["config", "extensions.objectFormat", "sha1"]);
         let config = world.work().join(".git/config");
         let text = std::fs::read_to_string(&config).expect("a file");
         std::fs::write(&config, format!("{text}[extensions]\n\tnewThing = yes\n")).expect("a file");

@@ -89,3 +89,143 @@ fn undone(sides: &[Brought], all: &[Entry]) -> Vec<Entry> {
     let reversed = lost.map(|entry| (&entry.path, Entry { path: entry.path.clone(), old: entry.new, new: entry.old }));
     reversed.collect::<BTreeMap<_, _>>().into_values().collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::{World, files, only, published};
+    use crate::change::subject::BaseSource;
+
+    #[test]
+    fn a_branch_that_merges_published_work_sends_only_its_own() {
+        let world = World::new();
+        world.git(&["switch", "-q", "-c", "f"]);
+        world.commit("mine", "1\n");
+        world.git(&["push", "-q", "origin", "f"]);
+        world.colleague("main", "main", "theirs", "x\n");
+        world.git(&["fetch", "-q"]);
+        world.git(&["merge", "-q", "origin/main"]);
+        world.commit("mine", "2\n");
+        for (old, source, set_aside) in [("origin/f", BaseSource::Server, vec!["theirs"]), ("-", BaseSource::Tracking, vec![])] {
+            let selected = world.push(&[["f", "f", "refs/heads/f", old]]);
+            assert_eq!(
+                (files(only(&selected)), published(only(&selected))),
+                (vec!["mine".to_owned()], set_aside.iter().map(ToString::to_string).collect()),
+                "{old}"
+            );
+            assert_eq!(only(&selected).refs[0].base_source, source);
+        }
+    }
+
+    #[test]
+    fn a_branch_rebased_onto_published_work_sends_only_its_own() {
+        let world = World::new();
+        world.git(&["switch", "-q", "-c", "f"]);
+        world.commit("mine", "1\n");
+        world.git(&["push", "-q", "origin", "f"]);
+        world.colleague("main", "main", "theirs", "x\n");
+        world.git(&["fetch", "-q"]);
+        world.git(&["rebase", "-q", "origin/main"]);
+        let selected = world.push(&[["f", "f", "refs/heads/f", "origin/f"]]);
+        assert_eq!((files(only(&selected)), published(only(&selected))), (vec!["mine".to_owned()], vec!["theirs".to_owned()]));
+        assert_eq!((only(&selected).refs[0].force, only(&selected).commits.len()), (true, 1));
+        // Onto the published branch itself, by a fast-forward: all of it is there already.
+        let selected = world.push(&[["origin/f", "origin/f", "refs/heads/main", "main"]]);
+        assert_eq!((files(only(&selected)), published(only(&selected))), (vec![], vec!["mine".to_owned()]));
+    }
+
+    #[test]
+    fn what_is_published_elsewhere_only_is_not_published_here() {
+        let world = World::new();
+        world.git(&["switch", "-q", "-c", "side"]);
+        world.commit("local", "x\n");
+        world.git(&["switch", "-q", "main"]);
+        world.commit("mine", "1\n");
+        world.git(&["merge", "-q", "side"]);
+        let selected = world.push(&[["main", "main", "refs/heads/main", "origin/main"]]);
+        assert_eq!((files(only(&selected)), published(only(&selected)).len()), (vec!["local".to_owned(), "mine".to_owned()], 0));
+    }
+
+    #[test]
+    fn an_evil_merge_is_reviewed() {
+        let world = World::new();
+        world.commit("mine", "1\n");
+        world.colleague("main", "main", "theirs", "x\n");
+        world.git(&["fetch", "-q"]);
+        world.git(&["merge", "-q", "--no-commit", "origin/main"]);
+        std::fs::write(world.work().join("theirs"), "evil\n").expect("a file");
+        std::fs::write(world.work().join("base"), "evil too\n").expect("a file");
+        world.git(&["add", "."]);
+        world.git(&["commit", "-q", "-m", "merge"]);
+        let selected = world.push(&[["main", "main", "refs/heads/main", "origin/main"]]);
+        assert_eq!(files(only(&selected)), ["base", "mine", "theirs"]);
+    }
+
+    /// `main` fixes a file that the published branch `old` still has in its unfixed state.
+    fn with_a_fix() -> World {
+        let world = World::new();
+        world.colleague("main", "old", "other", "x\n");
+        world.commit("base", "fixed\n");
+        world.git(&["push", "-q"]);
+        world.git(&["fetch", "-q"]);
+        world
+    }
+
+    #[test]
+    fn an_older_state_that_a_published_branch_still_has_is_no_published_work() {
+        let world = with_a_fix();
+        world.git(&["merge", "-q", "--no-commit", "origin/old"]);
+        world.git(&["checkout", "-q", "origin/old", "--", "base"]);
+        world.git(&["commit", "-q", "-m", "merge"]);
+        let selected = world.push(&[["main", "main", "refs/heads/main", "origin/main"]]);
+        assert_eq!((files(only(&selected)), published(only(&selected))), (vec!["base".to_owned()], vec!["other".to_owned()]));
+        // An ancestor as a second parent is no boundary that could bring anything.
+        let world = with_a_fix();
+        let tree = world.id("main~1^{tree}");
+        let evil = world.git(&["commit-tree", &tree, "-p", "main", "-p", "main~1", "-m", "evil"]);
+        let selected = world.push(&[["x", &evil, "refs/heads/main", "origin/main"]]);
+        assert_eq!((files(only(&selected)), published(only(&selected)).len()), (vec!["base".to_owned()], 0));
+    }
+
+    #[test]
+    fn undoing_published_work_by_a_merge_is_seen() {
+        let world = with_a_fix();
+        world.git(&["switch", "-q", "-c", "f", "origin/old"]);
+        world.git(&["merge", "-q", "-s", "ours", "origin/main"]);
+        for old in ["origin/old", "-"] {
+            let selected = world.push(&[["f", "f", "refs/heads/old", old]]);
+            let file = only(&selected).change.files.iter().find(|file| file.path().as_bytes() == b"base").expect("the file that was fixed");
+            assert_eq!(file.counts(), (1, 1), "{old}");
+            let undone = selected.notes.iter().any(|note| note.contains("undone"));
+            assert!(undone == (old != "-"), "{:?}", selected.notes);
+        }
+        // A choice between two changes of the same file undoes nothing.
+        let world = with_a_fix();
+        world.git(&["switch", "-q", "-c", "f", "origin/main~1"]);
+        world.commit("base", "mine\n");
+        world.git(&["push", "-q", "origin", "f"]);
+        world.git(&["merge", "-q", "-s", "ours", "origin/main"]);
+        let selected = world.push(&[["f", "f", "refs/heads/f", "origin/f"]]);
+        assert!(only(&selected).change.is_empty() && selected.notes.is_empty(), "{:?}", files(only(&selected)));
+    }
+
+    #[test]
+    fn a_criss_cross_sends_only_what_is_new() {
+        let world = World::new();
+        world.git(&["switch", "-q", "-c", "f"]);
+        world.commit("mine", "1\n");
+        world.git(&["push", "-q", "origin", "f"]);
+        world.colleague("main", "main", "theirs", "1\n");
+        world.git(&["fetch", "-q"]);
+        let (mine, theirs) = (world.id("origin/f"), world.id("origin/main"));
+        for (branch, into, other) in [("p", mine.as_str(), theirs.as_str()), ("q", theirs.as_str(), mine.as_str())] {
+            world.git(&["switch", "-q", "-c", branch, into]);
+            world.git(&["merge", "-q", "--no-ff", other]);
+            world.git(&["push", "-q", "origin", branch]);
+        }
+        world.git(&["switch", "-q", "p"]);
+        world.git(&["merge", "-q", "origin/q"]);
+        world.commit("mine", "2\n");
+        let selected = world.push(&[["p", "p", "refs/heads/p", "origin/p"]]);
+        assert_eq!(files(only(&selected)), ["mine"]);
+    }
+}

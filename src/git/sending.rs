@@ -225,7 +225,7 @@ fn ref_update(update: Update, tip: Oid, base: Base) -> RefUpdate {
 
 #[cfg(test)]
 mod tests {
-    use super::super::fixture::{World, files, only, published};
+    use super::super::fixture::{World, files, only};
     use super::super::push::PushLine;
     use super::*;
 
@@ -402,140 +402,6 @@ mod tests {
     }
 
     #[test]
-    fn a_branch_that_merges_published_work_sends_only_its_own() {
-        let world = World::new();
-        world.git(&["switch", "-q", "-c", "f"]);
-        world.commit("mine", "1\n");
-        world.git(&["push", "-q", "origin", "f"]);
-        world.colleague("main", "main", "theirs", "x\n");
-        world.git(&["fetch", "-q"]);
-        world.git(&["merge", "-q", "origin/main"]);
-        world.commit("mine", "2\n");
-        for (old, source, set_aside) in [("origin/f", BaseSource::Server, vec!["theirs"]), ("-", BaseSource::Tracking, vec![])] {
-            let selected = world.push(&[["f", "f", "refs/heads/f", old]]);
-            assert_eq!(
-                (files(only(&selected)), published(only(&selected))),
-                (vec!["mine".to_owned()], set_aside.iter().map(ToString::to_string).collect()),
-                "{old}"
-            );
-            assert_eq!(first(&selected).base_source, source);
-        }
-    }
-
-    #[test]
-    fn a_branch_rebased_onto_published_work_sends_only_its_own() {
-        let world = World::new();
-        world.git(&["switch", "-q", "-c", "f"]);
-        world.commit("mine", "1\n");
-        world.git(&["push", "-q", "origin", "f"]);
-        world.colleague("main", "main", "theirs", "x\n");
-        world.git(&["fetch", "-q"]);
-        world.git(&["rebase", "-q", "origin/main"]);
-        let selected = world.push(&[["f", "f", "refs/heads/f", "origin/f"]]);
-        assert_eq!((files(only(&selected)), published(only(&selected))), (vec!["mine".to_owned()], vec!["theirs".to_owned()]));
-        assert_eq!((first(&selected).force, only(&selected).commits.len()), (true, 1));
-        // Onto the published branch itself, by a fast-forward: all of it is there already.
-        let selected = world.push(&[["origin/f", "origin/f", "refs/heads/main", "main"]]);
-        assert_eq!((files(only(&selected)), published(only(&selected))), (vec![], vec!["mine".to_owned()]));
-    }
-
-    #[test]
-    fn what_is_published_elsewhere_only_is_not_published_here() {
-        let world = World::new();
-        world.git(&["switch", "-q", "-c", "side"]);
-        world.commit("local", "x\n");
-        world.git(&["switch", "-q", "main"]);
-        world.commit("mine", "1\n");
-        world.git(&["merge", "-q", "side"]);
-        let selected = world.push(&[["main", "main", "refs/heads/main", "origin/main"]]);
-        assert_eq!((files(only(&selected)), published(only(&selected)).len()), (vec!["local".to_owned(), "mine".to_owned()], 0));
-    }
-
-    #[test]
-    fn an_evil_merge_is_reviewed() {
-        let world = World::new();
-        world.commit("mine", "1\n");
-        world.colleague("main", "main", "theirs", "x\n");
-        world.git(&["fetch", "-q"]);
-        world.git(&["merge", "-q", "--no-commit", "origin/main"]);
-        std::fs::write(world.work().join("theirs"), "evil\n").expect("a file");
-        std::fs::write(world.work().join("base"), "evil too\n").expect("a file");
-        world.git(&["add", "."]);
-        world.git(&["commit", "-q", "-m", "merge"]);
-        let selected = world.push(&[["main", "main", "refs/heads/main", "origin/main"]]);
-        assert_eq!(files(only(&selected)), ["base", "mine", "theirs"]);
-    }
-
-    /// `main` fixes a file that the published branch `old` still has in its unfixed state.
-    fn with_a_fix() -> World {
-        let world = World::new();
-        world.colleague("main", "old", "other", "x\n");
-        world.commit("base", "fixed\n");
-        world.git(&["push", "-q"]);
-        world.git(&["fetch", "-q"]);
-        world
-    }
-
-    #[test]
-    fn an_older_state_that_a_published_branch_still_has_is_no_published_work() {
-        let world = with_a_fix();
-        world.git(&["merge", "-q", "--no-commit", "origin/old"]);
-        world.git(&["checkout", "-q", "origin/old", "--", "base"]);
-        world.git(&["commit", "-q", "-m", "merge"]);
-        let selected = world.push(&[["main", "main", "refs/heads/main", "origin/main"]]);
-        assert_eq!((files(only(&selected)), published(only(&selected))), (vec!["base".to_owned()], vec!["other".to_owned()]));
-        // An ancestor as a second parent is no boundary that could bring anything.
-        let world = with_a_fix();
-        let tree = world.id("main~1^{tree}");
-        let evil = world.git(&["commit-tree", &tree, "-p", "main", "-p", "main~1", "-m", "evil"]);
-        let selected = world.push(&[["x", &evil, "refs/heads/main", "origin/main"]]);
-        assert_eq!((files(only(&selected)), published(only(&selected)).len()), (vec!["base".to_owned()], 0));
-    }
-
-    #[test]
-    fn undoing_published_work_by_a_merge_is_seen() {
-        let world = with_a_fix();
-        world.git(&["switch", "-q", "-c", "f", "origin/old"]);
-        world.git(&["merge", "-q", "-s", "ours", "origin/main"]);
-        for old in ["origin/old", "-"] {
-            let selected = world.push(&[["f", "f", "refs/heads/old", old]]);
-            let file = only(&selected).change.files.iter().find(|file| file.path().as_bytes() == b"base").expect("the file that was fixed");
-            assert_eq!(file.counts(), (1, 1), "{old}");
-            let undone = selected.notes.iter().any(|note| note.contains("undone"));
-            assert!(undone == (old != "-"), "{:?}", selected.notes);
-        }
-        // A choice between two changes of the same file undoes nothing.
-        let world = with_a_fix();
-        world.git(&["switch", "-q", "-c", "f", "origin/main~1"]);
-        world.commit("base", "mine\n");
-        world.git(&["push", "-q", "origin", "f"]);
-        world.git(&["merge", "-q", "-s", "ours", "origin/main"]);
-        let selected = world.push(&[["f", "f", "refs/heads/f", "origin/f"]]);
-        assert!(only(&selected).change.is_empty() && selected.notes.is_empty(), "{:?}", files(only(&selected)));
-    }
-
-    #[test]
-    fn a_criss_cross_sends_only_what_is_new() {
-        let world = World::new();
-        world.git(&["switch", "-q", "-c", "f"]);
-        world.commit("mine", "1\n");
-        world.git(&["push", "-q", "origin", "f"]);
-        world.colleague("main", "main", "theirs", "1\n");
-        world.git(&["fetch", "-q"]);
-        let (mine, theirs) = (world.id("origin/f"), world.id("origin/main"));
-        for (branch, into, other) in [("p", mine.as_str(), theirs.as_str()), ("q", theirs.as_str(), mine.as_str())] {
-            world.git(&["switch", "-q", "-c", branch, into]);
-            world.git(&["merge", "-q", "--no-ff", other]);
-            world.git(&["push", "-q", "origin", branch]);
-        }
-        world.git(&["switch", "-q", "p"]);
-        world.git(&["merge", "-q", "origin/q"]);
-        world.commit("mine", "2\n");
-        let selected = world.push(&[["p", "p", "refs/heads/p", "origin/p"]]);
-        assert_eq!(files(only(&selected)), ["mine"]);
-    }
-
-    #[test]
     fn replaced_and_grafted_history_has_no_say() {
         let world = World::new();
         world.commit("base", "evil\n");
@@ -592,5 +458,41 @@ mod tests {
         let lines: Vec<_> = lines.iter().map(|[name, ..]| PushLine { remote_ref: BytePath::from(*name), ..parsed[0].clone() }).collect();
         let selected = world.repo().pushed(&lines, "origin", "u", &Options::default()).expect("a push");
         assert_eq!((files(only(&selected)), only(&selected).refs.len()), (vec!["n".to_owned()], 3000));
+    }
+
+    #[test]
+    fn what_the_server_has_of_one_ref_counts_for_all() {
+        let world = World::new();
+        world.commit("n", "new\n");
+        world.git(&["push", "-q"]);
+        world.git(&["update-ref", "-d", "refs/remotes/origin/main"]);
+        let selected = world.push(&[["main", "main", "refs/heads/main", "main"], ["main", "main", "refs/heads/x", "-"]]);
+        assert!(selected.subjects.iter().all(|subject| subject.change.is_empty() && subject.commits.is_empty()));
+    }
+
+    #[test]
+    fn of_two_bases_the_one_on_the_default_branch_is_taken() {
+        let world = World::new();
+        world.colleague("main", "dev", "dev", "x\n");
+        world.colleague("main", "main", "theirs", "x\n");
+        world.colleague("dev", "dev", "dev", "y\n");
+        world.git(&["fetch", "-q"]);
+        world.git(&["switch", "-q", "-c", "f", "origin/main"]);
+        world.git(&["merge", "-q", "origin/dev"]);
+        world.commit("mine", "1\n");
+        let base = |world: &World| only(&world.push(&[["f", "f", "refs/heads/f", "-"]])).refs[0].base.map(|oid| oid.to_string());
+        assert_eq!(base(&world), Some(world.id("origin/dev")), "the nearest");
+        world.git(&["remote", "set-head", "origin", "main"]);
+        assert_eq!(base(&world), Some(world.id("origin/main")));
+        assert_eq!(files(only(&world.push(&[["f", "f", "refs/heads/f", "-"]]))), ["mine"]);
+    }
+
+    #[test]
+    fn a_remote_whose_name_goes_on_has_its_own_refs() {
+        let world = World::new();
+        world.git(&["remote", "add", "origin/fork", "../fork.git"]);
+        world.commit("n", "new\n");
+        world.git(&["update-ref", "refs/remotes/origin/fork/main", "main"]);
+        assert_eq!(files(only(&world.push(&[["x", "main", "refs/heads/x", "-"]]))), ["n"]);
     }
 }
