@@ -168,6 +168,23 @@ mod tests {
     }
 
     #[test]
+    fn a_key_cut_anywhere_is_masked_as_far_as_an_end_of_it_shows() {
+        let block = key_block();
+        let lines: Vec<&str> = block.split_inclusive('\n').collect();
+        for from in 0..lines.len() {
+            for to in from..=lines.len() {
+                let masked = Redactor::default().clean(&lines[from..to].concat());
+                let armoured = from == 0 || to == lines.len();
+                assert!(!armoured || !masked.contains("ASCBK") && !masked.contains("SuYEvu"), "{from}..{to}: {masked}");
+                assert_eq!(masked.lines().count(), to - from);
+            }
+        }
+        for at in 0..block.len() {
+            let _ = (scan(&block.as_bytes()[at..]), scan(&block.as_bytes()[..at]));
+        }
+    }
+
+    #[test]
     fn overlapping_ranges_are_masked_once() {
         assert_eq!(mask("abcdefgh", vec![(2..6, "x"), (4..8, "y"), (3..5, "z")]), "ab[secret:x]");
         assert_eq!(mask("aéb", vec![(2..3, "x")]), "a[secret:x]b");
