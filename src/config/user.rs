@@ -330,9 +330,10 @@ budget: {per_run_usd: 1}
     #[test]
     fn a_value_that_may_be_a_secret_is_never_shown() {
         let secret = "sk-not-a-real-one-0123456789";
-        for field in ["api_key", "api_key_env", "key", "token"] {
+        let table = [("api_key", "never written"), ("key", "never written"), ("token", "never written"), ("api_key_env", "the name of a variable")];
+        for (field, want) in table {
             let error = problems(&format!("reviewers:\n  - {{name: r, provider: ollama, model: qwen3, {field}: {secret}}}\n"));
-            assert!(!error.contains(secret) && error.contains(field), "{error}");
+            assert!(!error.contains(secret) && error.contains(want), "{field}: {error}");
         }
         let host = format!("reviewers:\n  - {{name: r, provider: ollama, model: qwen3, host: 'https://{secret}@x.example'}}\n");
         let error = problems(&format!("allow_secrets: [{secret}]\n{host}"));
