@@ -5,6 +5,7 @@
 
 mod defaults;
 mod effective;
+mod fields;
 mod glob;
 mod host;
 mod key;

@@ -2,14 +2,14 @@
 //!
 //! Leaves to others: fetching keys (`key.rs`) and finding a bare command on the path (the edge, which records what it found).
 
-use super::host::{base_url, is_loopback};
+use super::fields::Fields;
+use super::host::is_loopback;
 use super::key::KeySource;
-use super::problem::{Problems, nearest};
+use super::problem::Problems;
 use super::section::{Section, clip};
-use crate::family::Family;
 use crate::reviewer::{Key, Price, Provider, Spec};
 use crate::yaml::{Node, Value};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The keys of an entry, in the order of the documentation.
 pub(super) const KEYS: [&str; 22] = [
@@ -36,31 +36,7 @@ pub(super) const KEYS: [&str; 22] = [
     "proxy",
     "enabled",
 ];
-/// Body keys that an entry may add to a request (requirement H20); everything else is the gate's own.
-pub(super) const EXTRA: [&str; 6] = ["reasoning", "thinking", "reasoning_effort", "chat_template_kwargs", "thinking_token_budget", "custom_params"];
-
-const PROVIDERS: [(&str, Provider); 4] =
-    [("openai", Provider::OpenAi), ("anthropic", Provider::Anthropic), ("ollama", Provider::Ollama), ("cli", Provider::Cli)];
-/// What people write as a provider, and what it is here.
-const ALIASES: [(&str, &str); 16] = [
-    ("openrouter", "`provider: openai` with `host: https://openrouter.ai/api/v1`"),
-    ("nvidia", "`provider: openai` with `host: https://integrate.api.nvidia.com/v1`"),
-    ("deepseek", "`provider: openai` with `host: https://api.deepseek.com/v1`"),
-    ("gemini", "`provider: openai` with `host: https://generativelanguage.googleapis.com/v1beta/openai`"),
-    ("google", "`provider: openai` with `host: https://generativelanguage.googleapis.com/v1beta/openai`"),
-    ("mistral", "`provider: openai` with `host: https://api.mistral.ai/v1`"),
-    ("groq", "`provider: openai` with `host: https://api.groq.com/openai/v1`"),
-    ("xai", "`provider: openai` with `host: https://api.x.ai/v1`"),
-    ("together", "`provider: openai` with `host: https://api.together.xyz/v1`"),
-    ("vllm", "`provider: openai` with `host: http://localhost:8000/v1`"),
-    ("llamacpp", "`provider: openai` with `host: http://localhost:8080/v1`"),
-    ("lmstudio", "`provider: openai` with `host: http://localhost:1234/v1`"),
-    ("openai-compatible", "`provider: openai` with `host:`"),
-    ("claude", "`provider: anthropic`, or `provider: cli` with `command: claude`"),
-    ("codex", "`provider: cli` with `command: codex`"),
-    ("chatgpt", "`provider: openai`"),
-];
-const MAX_TOKENS: u64 = 16_000;
+const MAX_TOKENS: u32 = 16_000;
 const WINDOW_LOOPBACK: u64 = 32_000;
 const WINDOW: u64 = 128_000;
 const FREE: Price = Price { input: 0.0, output: 0.0, cached: 0.0 };
@@ -112,31 +88,33 @@ fn entry(index: usize, node: &Node, home: Option<&Path>, problems: &mut Problems
     let command = fields.command(provider, problems);
     let family = fields.family(model.as_deref(), command.as_ref().and_then(Option::as_deref), problems);
     let key = fields.key(provider, problems);
-    let reply_limits = (section.number("max_tokens", 256..=1_000_000, problems), section.number("window", 1_000..=20_000_000, problems));
-    let (host, host_is_default) = host?;
-    let is_local = provider == Provider::Cli || is_loopback(&host);
+    let is_loopback = host.as_ref().is_some_and(|(host, _)| is_loopback(host));
+    let is_free = provider == Provider::Cli || is_loopback;
+    let window = section.number("window", 1_000..=20_000_000, problems);
+    let enabled = section.flag("enabled", problems).unwrap_or(true);
+    let pin_sha256 = fields.pin(provider, problems);
     let spec = Spec {
         provider,
-        host_is_default,
-        max_tokens: u32::try_from(reply_limits.0.unwrap_or(MAX_TOKENS)).unwrap_or(u32::MAX),
-        window: reply_limits.1.unwrap_or(if is_loopback(&host) { WINDOW_LOOPBACK } else { WINDOW }),
+        max_tokens: section.number("max_tokens", 256..=1_000_000, problems).and_then(|n| u32::try_from(n).ok()).unwrap_or(MAX_TOKENS),
+        window: window.unwrap_or(if is_loopback { WINDOW_LOOPBACK } else { WINDOW }),
         timeout: section.seconds("timeout", problems),
         first_byte_timeout: section.seconds("first_byte_timeout", problems),
         parallel: fields.parallel(provider, problems),
         reasoning_off: section.flag("reasoning_off", problems).unwrap_or(false),
         reasoning_effort: fields.effort(problems),
         extra: fields.extra(problems),
-        price: fields.price(if is_local { FREE } else { UNKNOWN_PRICE }, problems),
+        price: fields.price(if is_free { FREE } else { UNKNOWN_PRICE }, problems),
         ca_file: fields.path("ca_file", problems),
         proxy: fields.proxy(problems),
         key: Key::None,
-        host,
+        host_is_default: host.as_ref().is_some_and(|(_, is_default)| *is_default),
+        host: host?.0,
         command: command?,
         family: family?,
         name: name?,
         model: model?,
     };
-    Some(Entry { spec, key: key?, enabled: section.flag("enabled", problems).unwrap_or(true), pin_sha256: fields.pin(provider, problems) })
+    Some(Entry { spec, key: key?, enabled, pin_sha256 })
 }
 
 /// A key itself in the file is refused before anything else is read, and its value is never shown.
@@ -158,261 +136,5 @@ fn label(index: usize, node: &Node) -> String {
     match name {
         Some(Value::Text(name)) => format!("reviewer `{}`", clip(name)),
         _ => format!("reviewer {}", index + 1),
-    }
-}
-
-/// The fields of one entry, each read by a method of its own.
-struct Fields<'s, 'n> {
-    section: &'s Section<'n>,
-    home: Option<&'s Path>,
-}
-
-impl Fields<'_, '_> {
-    fn required(&self, key: &str, hint: &str, problems: &mut Problems) -> Option<String> {
-        if self.section.get(key).is_none() {
-            problems.add(self.section.node(), format!("`{key}` is missing{}", self.section.inside()), hint);
-        }
-        self.section.text(key, problems)
-    }
-
-    /// Notes that a key makes no sense beside another one.
-    fn refuse(&self, keys: &[&str], why: &str, problems: &mut Problems) {
-        for key in keys {
-            if let Some(node) = self.section.get(key) {
-                problems.add(node, format!("`{key}`{} {why}", self.section.inside()), "take it out");
-            }
-        }
-    }
-
-    fn name(&self, problems: &mut Problems) -> Option<String> {
-        let name = self.required("name", "a short word of your choice, for messages and reports", problems)?;
-        let is_plain = name.len() <= 40 && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c));
-        if !is_plain {
-            problems.add(self.section.get("name")?, format!("`name` must be letters, digits, - _ . and at most 40 long, not `{}`", clip(&name)), "");
-        }
-        is_plain.then_some(name)
-    }
-
-    fn provider(&self, problems: &mut Problems) -> Option<Provider> {
-        let words = PROVIDERS.map(|(word, _)| word).join(", ");
-        let word = self.required("provider", &format!("one of {words}"), problems)?;
-        if let Some((_, help)) = ALIASES.iter().find(|(alias, _)| *alias == word.to_ascii_lowercase()) {
-            problems.add(self.section.get("provider")?, format!("`provider` names an API dialect, and `{word}` is none"), format!("write {help}"));
-            return None;
-        }
-        self.section.word("provider", &PROVIDERS, problems)
-    }
-
-    fn host(&self, provider: Provider, problems: &mut Problems) -> Option<(String, bool)> {
-        let default = match provider {
-            Provider::OpenAi => "https://api.openai.com/v1",
-            Provider::Anthropic => "https://api.anthropic.com",
-            Provider::Ollama => "http://localhost:11434",
-            Provider::Cli => {
-                self.refuse(&["host", "ca_file", "proxy", "extra"], "is not for a CLI", problems);
-                return Some((String::new(), false));
-            }
-        };
-        if self.section.get("host").is_none() {
-            return Some((default.to_owned(), true));
-        }
-        let text = self.section.text("host", problems)?;
-        let checked = base_url(&text);
-        if let Err(why) = &checked {
-            // The value is not shown: what is wrong with it may be the credentials in it.
-            problems.add(self.section.get("host")?, format!("`host`{} {why}", self.section.inside()), "");
-        }
-        checked.ok().map(|url| (url, false))
-    }
-
-    fn command(&self, provider: Provider, problems: &mut Problems) -> Option<Option<PathBuf>> {
-        if provider != Provider::Cli {
-            self.refuse(&["command", "pin_sha256"], "is for `provider: cli` only", problems);
-            return Some(None);
-        }
-        let text = self.required("command", "the program's absolute path, or its name", problems)?;
-        let path = PathBuf::from(&text);
-        let is_fine = path.is_absolute() || !text.contains(['/', '\\']);
-        if !is_fine {
-            let node = self.section.get("command")?;
-            problems.add(
-                node,
-                format!("`command`{} must be an absolute path or a bare name", self.section.inside()),
-                "a relative path depends on where git runs",
-            );
-        }
-        is_fine.then_some(Some(path))
-    }
-
-    /// The declared family, or the one that the model id tells, or the CLI. A declaration that contradicts what the id tells is refused: it would let a
-    /// model review its own family's work.
-    fn family(&self, model: Option<&str>, command: Option<&Path>, problems: &mut Problems) -> Option<Family> {
-        let model = model?;
-        let by_cli = || Family::of_cli(&command?.to_string_lossy());
-        let told = Family::of_model(model).or_else(by_cli);
-        if self.section.get("family").is_none() {
-            if told.is_none() {
-                let hint = "declare who trained it with `family:`; a host or a proxy is no family";
-                problems.add(self.section.node(), format!("the model `{}`{} does not tell its family", clip(model), self.section.inside()), hint);
-            }
-            return told;
-        }
-        let word = self.section.text("family", problems)?;
-        let stated = self.stated_family(&word, problems)?;
-        match told {
-            Some(told) if told != stated => {
-                let message =
-                    format!("`family: {}`{} contradicts the model `{}`, which is {told}'s", clip(&word), self.section.inside(), clip(model));
-                problems.add(self.section.get("family")?, message, "take `family` out");
-                None
-            }
-            _ => Some(stated),
-        }
-    }
-
-    /// A family that is known, or a new word. A word close to a known one is taken for a slip: it would count as a different family.
-    fn stated_family(&self, word: &str, problems: &mut Problems) -> Option<Family> {
-        if let Some(family) = Family::of_word(word) {
-            return Some(family);
-        }
-        let family = Family::new(word);
-        let node = self.section.get("family")?;
-        if Family::is_host(family.as_str()) || matches!(family.as_str(), "auto" | "human" | "unknown" | "other" | "none") {
-            problems.add(node, format!("`{}` is no model family", clip(word)), "name who trained the model");
-            return None;
-        }
-        if let Some(near) = nearest(family.as_str(), Family::known()) {
-            problems.add(node, format!("unknown family `{}`", clip(word)), format!("did you mean `{near}`?"));
-            return None;
-        }
-        Some(family)
-    }
-
-    fn key(&self, provider: Provider, problems: &mut Problems) -> Option<KeySource> {
-        let named: Vec<&str> = ["api_key_env", "api_key_file", "api_key_command"].into_iter().filter(|key| self.section.get(key).is_some()).collect();
-        match named[..] {
-            [] => self.no_key(provider, problems),
-            _ if provider == Provider::Cli => {
-                self.refuse(&named, "is not for a CLI, which has its own login", problems);
-                None
-            }
-            ["api_key_env"] => self.key_variable(problems),
-            ["api_key_file"] => self.path("api_key_file", problems).map(KeySource::File),
-            ["api_key_command"] => self.key_command(problems),
-            _ => {
-                problems.add(self.section.node(), format!("more than one key{}: {}", self.section.inside(), named.join(", ")), "keep one of them");
-                None
-            }
-        }
-    }
-
-    /// The vendors' own hosts answer nobody without a key; a host of one's own may.
-    fn no_key(&self, provider: Provider, problems: &mut Problems) -> Option<KeySource> {
-        let example = match provider {
-            Provider::OpenAi => "OPENAI_API_KEY",
-            Provider::Anthropic => "ANTHROPIC_API_KEY",
-            Provider::Ollama | Provider::Cli => return Some(KeySource::None),
-        };
-        if self.section.get("host").is_some() {
-            return Some(KeySource::None);
-        }
-        let hint = format!("for example `api_key_env: {example}` (the variable's name), `api_key_file` or `api_key_command`");
-        problems.add(self.section.node(), format!("no key is named{}", self.section.inside()), hint);
-        None
-    }
-
-    fn key_variable(&self, problems: &mut Problems) -> Option<KeySource> {
-        let name = self.section.text("api_key_env", problems)?;
-        let is_name = !name.starts_with(|c: char| c.is_ascii_digit()) && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-        if !is_name {
-            // The value is not shown: people paste the key itself here.
-            let hint = "the value is not the key; a key that was in a file should be replaced";
-            problems.add(self.section.get("api_key_env")?, format!("`api_key_env`{} must be the name of a variable", self.section.inside()), hint);
-        }
-        is_name.then_some(KeySource::Env(name))
-    }
-
-    fn key_command(&self, problems: &mut Problems) -> Option<KeySource> {
-        let argv: Vec<String> = self.section.texts("api_key_command", problems)?.into_iter().map(|(_, text)| text.to_owned()).collect();
-        if argv.is_empty() {
-            problems.add(self.section.get("api_key_command")?, "`api_key_command` is empty", "for example `[pass, show, openai]`");
-        }
-        (!argv.is_empty()).then_some(KeySource::Command(argv))
-    }
-
-    fn path(&self, key: &str, problems: &mut Problems) -> Option<PathBuf> {
-        let text = self.section.text(key, problems)?;
-        let path = text.strip_prefix("~/").and_then(|rest| self.home.map(|home| home.join(rest))).unwrap_or_else(|| PathBuf::from(&text));
-        if !path.is_absolute() {
-            problems.add(self.section.get(key)?, format!("`{key}`{} must be an absolute path or start with ~/", self.section.inside()), "");
-            return None;
-        }
-        Some(path)
-    }
-
-    fn proxy(&self, problems: &mut Problems) -> Option<String> {
-        let text = self.section.text("proxy", problems)?;
-        let is_url = ["http://", "https://", "socks5://", "socks5h://", "socks4://"]
-            .iter()
-            .any(|scheme| text.len() > scheme.len() && text.starts_with(scheme));
-        if !is_url {
-            problems.add(self.section.get("proxy")?, format!("`proxy`{} must be a URL (http, https, socks5)", self.section.inside()), "");
-        }
-        is_url.then_some(text)
-    }
-
-    fn parallel(&self, provider: Provider, problems: &mut Problems) -> Option<usize> {
-        let default = (provider == Provider::Ollama).then_some(1);
-        self.section.number("parallel", 1..=64, problems).and_then(|number| usize::try_from(number).ok()).or(default)
-    }
-
-    fn effort(&self, problems: &mut Problems) -> Option<String> {
-        let words = [("low", "low"), ("medium", "medium"), ("high", "high"), ("xhigh", "high"), ("max", "high")];
-        self.section.word("reasoning_effort", &words, problems).map(str::to_owned)
-    }
-
-    fn extra(&self, problems: &mut Problems) -> serde_json::Map<String, serde_json::Value> {
-        let Some(section) = self.section.get("extra").and_then(|node| Section::open("extra", node, &EXTRA, problems)) else {
-            return serde_json::Map::new();
-        };
-        section.entries().map(|(key, node)| (key.text.clone(), json(&node.value))).collect()
-    }
-
-    fn price(&self, default: Price, problems: &mut Problems) -> Price {
-        let Some(section) = self.section.get("price").and_then(|node| Section::open("price", node, &["input", "output", "cached"], problems)) else {
-            return default;
-        };
-        let (input, output, cached) = (section.usd("input", problems), section.usd("output", problems), section.usd("cached", problems));
-        if input.is_none() || output.is_none() {
-            problems.add(section.node(), "`price` needs `input` and `output`", "in USD per million tokens");
-        }
-        let input = input.unwrap_or(default.input);
-        Price { input, output: output.unwrap_or(default.output), cached: cached.unwrap_or(input) }
-    }
-
-    fn pin(&self, provider: Provider, problems: &mut Problems) -> Option<String> {
-        let text = (provider == Provider::Cli).then(|| self.section.text("pin_sha256", problems))??;
-        sha256(&text).or_else(|| {
-            problems.add(self.section.get("pin_sha256")?, "`pin_sha256` must be 64 hex digits, as `sha256sum` prints them", "");
-            None
-        })
-    }
-}
-
-/// Reads a SHA-256 in hex, with or without `sha256:` before it.
-pub(super) fn sha256(text: &str) -> Option<String> {
-    let hex = text.strip_prefix("sha256:").unwrap_or(text).to_ascii_lowercase();
-    (hex.len() == 64 && hex.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(hex)
-}
-
-fn json(value: &Value) -> serde_json::Value {
-    match value {
-        Value::Null => serde_json::Value::Null,
-        Value::Bool(flag) => (*flag).into(),
-        Value::Int(number) => i64::try_from(*number).map_or(serde_json::Value::Null, Into::into),
-        Value::Float(number) => (*number).into(),
-        Value::Text(text) => text.as_str().into(),
-        Value::List(items) => items.iter().map(|item| json(&item.value)).collect(),
-        Value::Map(entries) => entries.iter().map(|(key, node)| (key.text.clone(), json(&node.value))).collect(),
     }
 }

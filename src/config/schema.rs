@@ -1,7 +1,8 @@
 //! `config schema`: JSON schemas of both files, for editors. Convenience only: the reader decides, and it knows more than a schema can say.
 
+use super::fields::EXTRA;
 use super::policy::KEYS as POLICY_KEYS;
-use super::reviewers::{EXTRA, KEYS as REVIEWER_KEYS};
+use super::reviewers::KEYS as REVIEWER_KEYS;
 use super::user::KEYS as USER_KEYS;
 use serde_json::{Map, Value, json};
 

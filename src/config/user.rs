@@ -1,9 +1,10 @@
 //! The user's configuration: raw file → validated [`User`]. The only layer for reviewers, hosts, commands, keys, proxies, prices and lenses.
 
+use super::fields::sha256;
 use super::problem::{ConfigError, Problems, nearest};
-use super::reviewers::{self, Entry, sha256};
+use super::reviewers::{self, Entry};
 use super::section::{Section, clip};
-use crate::author::Who;
+use crate::author::{Stated, Who};
 use crate::env::Env;
 use crate::family::Family;
 use crate::tier::Tier;
@@ -86,6 +87,11 @@ impl User {
     /// Returns the reviewers that may be asked, in order.
     pub fn enabled(&self) -> impl Iterator<Item = &Entry> {
         self.reviewers.iter().filter(|entry| entry.enabled)
+    }
+
+    /// Returns what the file states about the author; `None` for `auto`.
+    pub fn stated(&self) -> Option<Stated> {
+        self.author.clone().map(|who| Stated { source: "config author", who })
     }
 
     /// Returns every family that the file names, for [`Who::parse`].
@@ -311,6 +317,7 @@ budget: {per_run_usd: 1}
             ("provider: ollama, model: qwen3, ca_file: ca.pem", "absolute path or start with ~/"),
             ("provider: ollama, model: qwen3, api_key_env: A, api_key_file: /b", "more than one key"),
             ("provider: ollama, model: qwen3, timeout: 0", "whole number from 1"),
+            ("provider: ollama, model: qwen3, host: 'ftp://x', max_tokens: 1", "from 256 to 1000000"),
         ];
         for (fields, want) in table {
             let error = problems(&format!("reviewers:\n  - {{name: r, {fields}}}\n")).replace(" in reviewer `r`", "");
@@ -323,9 +330,10 @@ budget: {per_run_usd: 1}
     #[test]
     fn a_value_that_may_be_a_secret_is_never_shown() {
         let secret = "sk-not-a-real-one-0123456789";
-        for field in ["api_key", "api_key_env", "key", "token"] {
+        let table = [("api_key", "never written"), ("key", "never written"), ("token", "never written"), ("api_key_env", "the name of a variable")];
+        for (field, want) in table {
             let error = problems(&format!("reviewers:\n  - {{name: r, provider: ollama, model: qwen3, {field}: {secret}}}\n"));
-            assert!(!error.contains(secret) && error.contains(field), "{error}");
+            assert!(!error.contains(secret) && error.contains(want), "{field}: {error}");
         }
         let host = format!("reviewers:\n  - {{name: r, provider: ollama, model: qwen3, host: 'https://{secret}@x.example'}}\n");
         let error = problems(&format!("allow_secrets: [{secret}]\n{host}"));
