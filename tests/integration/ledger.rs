@@ -14,12 +14,11 @@ fn every_run_leaves_one_record_whatever_its_end() {
     let script = |r: &crate::common::Request| if r.holds("out.rs") { Behaviour::Status(500, "out") } else { Behaviour::Honest };
     let (sandbox, peer) = (Sandbox::new(), Peer::scripted(script));
     let repo = gated(&sandbox, &peer);
-    let mut records = repo.records().len();
     for (file, content, status) in [("a.rs", GOOD, 0), ("b.rs", EVIL, 1), ("out.rs", GOOD, 9)] {
+        let before = repo.records().len();
         repo.write(file, content).commit(file);
         Gate::pre_push(&repo, &repo.push_line("main")).run().expect(status);
-        assert_eq!(repo.records().len(), records + 1, "{file}");
-        records += 1;
+        assert_eq!(repo.records().len(), before + 1, "{file}");
         repo.git(&["reset", "-q", "--hard", "HEAD~1"]);
     }
     repo.gate(&["log", "verify"]).run().expect(0);
@@ -43,7 +42,8 @@ fn records_are_numbered_and_chained() {
 
 #[test]
 fn a_ledger_that_was_tampered_with_refuses() {
-    let edits: [(&str, fn(&str) -> String); 3] = [
+    type Edit = fn(&str) -> String;
+    let edits: [(&str, Edit); 3] = [
         ("a changed record", |text| text.replacen("pass", "fail", 1)),
         ("a record taken out", |text| text.lines().skip(1).map(|l| format!("{l}\n")).collect()),
         ("a foreign line", |text| format!("{text}{{\"v\":1}}\n")),

@@ -1,7 +1,6 @@
 //! One integration binary, modules by story. Everything here starts the real program, with real git and a scripted reviewer on the loopback interface.
 
 #![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests start children, wait and unwrap; the lints guard the program")]
-#![allow(clippy::wildcard_enum_match_arm, reason = "tests match on other crates' open enums")]
 
 mod common;
 

@@ -132,11 +132,8 @@ impl Request {
 
 /// Collects a string, or the `text` of every block of a list.
 fn gather(content: &Value, texts: &mut Vec<String>) {
-    match content {
-        Value::String(text) => texts.push(text.clone()),
-        Value::Array(blocks) => texts.extend(blocks.iter().filter_map(|b| b["text"].as_str()).map(str::to_owned)),
-        _ => {}
-    }
+    texts.extend(content.as_str().map(str::to_owned));
+    texts.extend(content.as_array().into_iter().flatten().filter_map(|block| block["text"].as_str()).map(str::to_owned));
 }
 
 /// Reads the added lines of every hunk in a text. Only the lines that a hunk's head counts belong to it.
