@@ -24,6 +24,7 @@ fn table(elsewhere: &Peer) -> Vec<(&'static str, Behaviour, i32)> {
         ("wrong nonce", Behaviour::WrongNonce, 9),
         ("length cut", Behaviour::LengthCut, 9),
         ("two objects", Behaviour::TwoObjects, 9),
+        ("two different answers", Behaviour::TwoAnswers, 15),
         ("missing slice", Behaviour::MissingSlice, 9),
         ("redirect", Behaviour::Redirect(elsewhere.origin()), 9),
         ("duplicate keys", Behaviour::DuplicateKeys, 9),

@@ -49,6 +49,8 @@ pub enum Behaviour {
     LengthCut,
     /// Two clean replies.
     TwoObjects,
+    /// Two replies with the right nonce that differ.
+    TwoAnswers,
     /// A clean reply without the last slice.
     MissingSlice,
     /// A clean reply with `findings` twice.
@@ -116,6 +118,7 @@ pub(super) fn answer(behaviour: &Behaviour, request: &Request) -> Answer {
         Behaviour::WrongNonce => said(clean().replace(&request.nonce(), &"f".repeat(32)), Ending::Stop),
         Behaviour::LengthCut => said(honest(request), Ending::Length),
         Behaviour::TwoObjects => said(format!("{}\n{}", clean(), clean()), Ending::Stop),
+        Behaviour::TwoAnswers => said(format!("{}\n{}", clean(), clean().replace("null", r#""it drops a table""#)), Ending::Stop),
         Behaviour::MissingSlice => said(edited(request, &forget_last_slice), Ending::Stop),
         Behaviour::DuplicateKeys => said(clean().replacen(r#""findings":"#, r#""findings": [], "findings":"#, 1), Ending::Stop),
         Behaviour::CutStream => said(clean(), Ending::Cut),

@@ -121,7 +121,7 @@ pub(super) fn write(stream: &mut TcpStream, request: &Request, answer: Answer, s
     rest(answer.delay, stop);
     let extra: String = answer.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
     match answer.body {
-        Body::Silence => wait_for_hang_up(stream, stop),
+        Body::Silence => wait_for_hang_up(stream),
         Body::Page(status, content_type, bytes) => {
             let length = bytes.len();
             write!(
@@ -156,16 +156,10 @@ fn rest(time: Duration, stop: &AtomicBool) {
     }
 }
 
-fn wait_for_hang_up(stream: &mut TcpStream, stop: &AtomicBool) -> io::Result<()> {
-    stream.set_read_timeout(Some(Duration::from_millis(20)))?;
-    while !stop.load(Ordering::SeqCst) {
-        match stream.read(&mut [0; 64]) {
-            Ok(0) => break,
-            Ok(_) => {}
-            Err(e) if matches!(e.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {}
-            Err(e) => return Err(e),
-        }
-    }
+/// Reads until the other side, or the end of the peer, closes the connection.
+fn wait_for_hang_up(stream: &mut TcpStream) -> io::Result<()> {
+    stream.set_read_timeout(None)?;
+    while stream.read(&mut [0; 64])? > 0 {}
     Ok(())
 }
 

@@ -10,7 +10,7 @@ mod wire;
 pub use behaviour::Behaviour;
 pub use prompt::{Added, Request};
 
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
@@ -35,6 +35,7 @@ struct State {
     busy: AtomicUsize,
     peak: AtomicUsize,
     seen: Mutex<Vec<Request>>,
+    open: Mutex<Vec<TcpStream>>,
 }
 
 impl Peer {
@@ -53,6 +54,7 @@ impl Peer {
             busy: AtomicUsize::new(0),
             peak: AtomicUsize::new(0),
             seen: Mutex::new(Vec::new()),
+            open: Mutex::new(Vec::new()),
         });
         let shared = Arc::clone(&state);
         let accepting = Some(thread::spawn(move || accept(&listener, &shared)));
@@ -124,7 +126,10 @@ impl Peer {
 impl Drop for Peer {
     fn drop(&mut self) {
         self.state.stop.store(true, Ordering::SeqCst);
-        // Wakes the accepting thread.
+        // Ends all reads and writes, then wakes the accepting thread.
+        for stream in self.state.open.lock().unwrap().iter() {
+            let _ = stream.shutdown(Shutdown::Both);
+        }
         let _ = TcpStream::connect(self.address);
         if let Some(accepting) = self.accepting.take() {
             let _ = accepting.join();
@@ -139,6 +144,7 @@ fn accept(listener: &TcpListener, state: &Arc<State>) {
             break;
         }
         let Ok(stream) = stream else { continue };
+        state.open.lock().unwrap().extend(stream.try_clone());
         let state = Arc::clone(state);
         connections.push(thread::spawn(move || serve(stream, &state)));
     }
@@ -149,7 +155,13 @@ fn accept(listener: &TcpListener, state: &Arc<State>) {
 
 /// Answers one request. An error of the socket is the other side's business: the test looks at what the gate made of it.
 fn serve(mut stream: TcpStream, state: &State) {
-    let Ok(head) = http::read(&stream) else { return };
+    answer(&mut stream, state);
+    // The copy kept for the end of the peer would hold the connection open.
+    let _ = stream.shutdown(Shutdown::Both);
+}
+
+fn answer(stream: &mut TcpStream, state: &State) {
+    let Ok(head) = http::read(stream) else { return };
     let busy = state.busy.fetch_add(1, Ordering::SeqCst) + 1;
     state.peak.fetch_max(busy, Ordering::SeqCst);
     let request = state.record(head);
@@ -157,7 +169,7 @@ fn serve(mut stream: TcpStream, state: &State) {
         true => behaviour::answer(&(state.script)(&request), &request),
         false => behaviour::model_list(&request),
     };
-    let _ = http::write(&mut stream, &request, answer, &state.stop);
+    let _ = http::write(stream, &request, answer, &state.stop);
     state.busy.fetch_sub(1, Ordering::SeqCst);
 }
 
