@@ -35,7 +35,6 @@ struct State {
     busy: AtomicUsize,
     peak: AtomicUsize,
     seen: Mutex<Vec<Request>>,
-    open: Mutex<Vec<TcpStream>>,
 }
 
 impl Peer {
@@ -54,7 +53,6 @@ impl Peer {
             busy: AtomicUsize::new(0),
             peak: AtomicUsize::new(0),
             seen: Mutex::new(Vec::new()),
-            open: Mutex::new(Vec::new()),
         });
         let shared = Arc::clone(&state);
         let accepting = Some(thread::spawn(move || accept(&listener, &shared)));
@@ -126,10 +124,7 @@ impl Peer {
 impl Drop for Peer {
     fn drop(&mut self) {
         self.state.stop.store(true, Ordering::SeqCst);
-        // Ends all reads and writes, then wakes the accepting thread.
-        for stream in self.state.open.lock().unwrap().iter() {
-            let _ = stream.shutdown(Shutdown::Both);
-        }
+        // Wakes the accepting thread, which ends the rest.
         let _ = TcpStream::connect(self.address);
         if let Some(accepting) = self.accepting.take() {
             let _ = accepting.join();
@@ -138,15 +133,19 @@ impl Drop for Peer {
 }
 
 fn accept(listener: &TcpListener, state: &Arc<State>) {
-    let mut connections = Vec::new();
+    let (mut connections, mut open) = (Vec::new(), Vec::new());
     for stream in listener.incoming() {
         if state.stopped() {
             break;
         }
         let Ok(stream) = stream else { continue };
-        state.open.lock().unwrap().extend(stream.try_clone());
+        open.extend(stream.try_clone());
         let state = Arc::clone(state);
         connections.push(thread::spawn(move || serve(stream, &state)));
+    }
+    // Whoever reads or writes stops at once.
+    for stream in open {
+        let _ = stream.shutdown(Shutdown::Both);
     }
     for connection in connections {
         let _ = connection.join();
