@@ -75,7 +75,7 @@ fn the_gates_own_key_is_in_its_header_and_nowhere_else() {
         let repo = sandbox.published();
         sandbox.configure(&[Reviewer::qwen(&peer).with("api_key_env: PEER_KEY")], "");
         repo.write("run.rs", GOOD).commit("run");
-        let (run, report) = Gate::pre_push(&repo, &repo.push_line("main")).env("PEER_KEY", key).arg("-vv").report();
+        let (run, report) = Gate::pre_push(&repo, &repo.push_line("main")).env("PEER_KEY", key).arg("-v").report();
         run.never_says(key);
         assert!(!report.to_string().contains(key));
         assert!(!below(&repo.state()).contains(key) && !below(&sandbox.path().join("tmp")).contains(key), "no file holds the key");
