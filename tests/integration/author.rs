@@ -45,7 +45,7 @@ fn what_is_stated_adds_to_what_is_seen() {
     let repo = sandbox.published();
     repo.write("run.rs", GOOD).commit("run");
     Gate::pre_push(&repo, &repo.push_line("main")).env("CLAUDECODE", "1").run().expect(2);
-    Gate::pre_push(&repo, &repo.push_line("main")).env("CLAUDECODE", "1").arg("--author=human").run().expect(2);
+    repo.gate(&["run", "--push", "--author", "human"]).env("CLAUDECODE", "1").run().expect(2).says("qwen");
     assert!(peer.requests().is_empty());
 }
 
