@@ -1,1 +1,24 @@
-//! One integration binary, modules by story. Everything here starts the real program.
+//! One integration binary, modules by story. Everything here starts the real program, with real git and a scripted reviewer on the loopback interface.
+
+#![allow(clippy::unwrap_used, clippy::disallowed_methods, reason = "tests start children, wait and unwrap; the lints guard the program")]
+
+mod common;
+
+mod author;
+mod commit;
+mod config;
+mod demo;
+mod diff;
+mod faults;
+mod framework;
+mod install;
+mod interrupt;
+mod ledger;
+mod overrides;
+mod passes;
+mod peers;
+mod push;
+mod readme;
+mod reports;
+mod secrets;
+mod tiers;

@@ -1,0 +1,138 @@
+//! Children of the tests: started in their own process group, both streams read to the end, killed at a limit.
+
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use std::io::{Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+/// No child of a test runs longer than this.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// What became of a child.
+#[derive(Debug)]
+pub struct Run {
+    /// Its status; 128 + the signal where one ended it, as a shell says it.
+    pub status: i32,
+    /// What it wrote to standard output.
+    pub stdout: String,
+    /// What it wrote to standard error.
+    pub stderr: String,
+    /// From start to end, as seen from outside.
+    pub took: Duration,
+}
+
+impl Run {
+    /// Asserts the status; shows all that was said where it differs.
+    #[track_caller]
+    pub fn expect(self, status: i32) -> Run {
+        assert_eq!(self.status, status, "the status differs; {self}");
+        self
+    }
+
+    /// Asserts any status but 0.
+    #[track_caller]
+    pub fn expect_refused(self) -> Run {
+        assert_ne!(self.status, 0, "this must be refused; {self}");
+        self
+    }
+
+    /// Asserts that one of the streams holds `text`.
+    #[track_caller]
+    pub fn says(self, text: &str) -> Run {
+        assert!(self.stdout.contains(text) || self.stderr.contains(text), "nothing says {text:?}; {self}");
+        self
+    }
+
+    /// Asserts that neither stream holds `text`.
+    #[track_caller]
+    pub fn never_says(self, text: &str) -> Run {
+        assert!(!self.stdout.contains(text) && !self.stderr.contains(text), "something says {text:?}; {self}");
+        self
+    }
+}
+
+impl std::fmt::Display for Run {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "status {} after {:?}\n--- stdout\n{}\n--- stderr\n{}", self.status, self.took, self.stdout, self.stderr)
+    }
+}
+
+/// A child under way.
+pub struct Running {
+    child: Child,
+    name: String,
+    started: Instant,
+    stdout: JoinHandle<Vec<u8>>,
+    stderr: JoinHandle<Vec<u8>>,
+}
+
+/// Starts a child and gives it `stdin`.
+pub fn start(mut command: Command, stdin: &[u8]) -> Running {
+    use std::os::unix::process::CommandExt;
+    let name = format!("{command:?}");
+    let started = Instant::now();
+    let mut child = command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .spawn()
+        .unwrap_or_else(|e| panic!("cannot start {name}: {e}"));
+    let mut pipe = child.stdin.take().expect("stdin is piped");
+    let stdin = stdin.to_vec();
+    // A child that does not read its input closes the pipe; that is its right.
+    thread::spawn(move || pipe.write_all(&stdin));
+    let stdout = drain(child.stdout.take().expect("stdout is piped"));
+    let stderr = drain(child.stderr.take().expect("stderr is piped"));
+    Running { child, name, started, stdout, stderr }
+}
+
+/// Runs a child to its end.
+pub fn run(command: Command, stdin: &[u8]) -> Run {
+    start(command, stdin).finish()
+}
+
+fn drain(mut pipe: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
+    thread::spawn(move || {
+        let mut bytes = Vec::new();
+        pipe.read_to_end(&mut bytes).expect("a pipe can be read");
+        bytes
+    })
+}
+
+impl Running {
+    /// Returns the process id.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Sends a signal to the child alone, as `kill` does.
+    pub fn signal(&self, signal: Signal) {
+        kill_process(self.group(), signal).expect("the child is there");
+    }
+
+    /// Returns the child's process group, which it leads.
+    pub fn group(&self) -> Pid {
+        Pid::from_child(&self.child)
+    }
+
+    /// Waits for the end. At the limit the whole group is killed and the test fails.
+    pub fn finish(mut self) -> Run {
+        use std::os::unix::process::ExitStatusExt;
+        let status = loop {
+            if let Some(status) = self.child.try_wait().expect("a child can be waited for") {
+                break status;
+            }
+            if self.started.elapsed() > LIMIT {
+                let _ = kill_process_group(self.group(), Signal::KILL);
+                panic!("{} was still running after {LIMIT:?}", self.name);
+            }
+            thread::sleep(Duration::from_millis(2));
+        };
+        let took = self.started.elapsed();
+        let text = |pipe: JoinHandle<Vec<u8>>| String::from_utf8_lossy(&pipe.join().expect("the reader ends")).into_owned();
+        let status = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
+        Run { status, stdout: text(self.stdout), stderr: text(self.stderr), took }
+    }
+}

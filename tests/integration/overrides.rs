@@ -1,0 +1,96 @@
+//! The way past a refusal: one subject, one ref, a reason, an end, and a record.
+
+use crate::common::{Behaviour, EVIL, Peer, Repo, Reviewer, Sandbox};
+
+const REASON: &str = "the input comes from our own build and is checked there";
+
+/// A repository whose last push was refused.
+fn refused<'s>(sandbox: &'s Sandbox, peer: &Peer) -> Repo<'s> {
+    let repo = sandbox.gated(&[Reviewer::qwen(peer)], "");
+    repo.write("run.rs", EVIL).commit("run");
+    repo.push(&["origin", "main"]).expect_refused();
+    repo
+}
+
+#[test]
+fn an_override_lets_the_refused_subject_through_and_is_written_down() {
+    let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
+    let repo = refused(&sandbox, &peer);
+    let calls = peer.questions().len();
+    repo.gate(&["override", "--reason", REASON]).run().expect(0);
+    repo.push(&["origin", "main"]).expect(0).says("override");
+    assert_eq!(repo.remote_oid("origin", "refs/heads/main"), Some(repo.oid("HEAD")));
+    assert_eq!(peer.questions().len(), calls, "an overridden change is not sent anywhere");
+    repo.gate(&["log", "show"]).run().expect(0).says(REASON);
+    repo.gate(&["log", "verify"]).run().expect(0);
+}
+
+#[test]
+fn a_reason_without_substance_is_not_valid() {
+    let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
+    let repo = refused(&sandbox, &peer);
+    for reason in ["", "   ", "ok", "......................"] {
+        repo.gate(&["override", "--reason", reason]).run().expect(17);
+    }
+    repo.push(&["origin", "main"]).expect_refused();
+}
+
+#[test]
+fn an_override_holds_for_its_ref_alone() {
+    let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
+    let repo = refused(&sandbox, &peer);
+    repo.gate(&["override", "--reason", REASON]).run().expect(0);
+    repo.push(&["origin", "main:release"]).expect_refused();
+    assert_eq!(repo.remote_oid("origin", "refs/heads/release"), None);
+}
+
+#[test]
+fn an_override_does_not_cover_a_later_change() {
+    let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
+    let repo = refused(&sandbox, &peer);
+    repo.gate(&["override", "--reason", REASON]).run().expect(0);
+    repo.write("more.rs", EVIL).commit("more");
+    repo.push(&["origin", "main"]).expect_refused().says("more.rs:1");
+}
+
+#[test]
+fn an_override_ends() {
+    let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
+    let repo = refused(&sandbox, &peer);
+    repo.gate(&["override", "--reason", REASON, "--expires", "1s"]).run().expect(0);
+    std::thread::sleep(std::time::Duration::from_millis(1200));
+    repo.push(&["origin", "main"]).expect_refused();
+}
+
+#[test]
+fn an_override_needs_something_that_was_refused() {
+    let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
+    let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
+    repo.gate(&["override", "--reason", REASON]).run().expect(17);
+    repo.gate(&["override", "--reason", REASON, "--subject", "0123456789ab"]).run().expect_refused();
+}
+
+#[test]
+fn run_takes_an_override_of_its_own() {
+    let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
+    let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
+    repo.write("run.rs", EVIL).add();
+    repo.gate(&["run", "--staged"]).run().expect(1);
+    repo.gate(&["run", "--staged", "--override", "x"]).run().expect(17);
+    let (run, report) = repo.gate(&["run", "--staged", "--override", REASON]).report();
+    run.expect(0);
+    assert!(report["subjects"][0]["override"].to_string().contains(REASON));
+    assert_eq!(repo.gate(&["log", "show"]).run().expect(0).stdout.matches(REASON).count(), 1);
+}
+
+#[test]
+fn a_dead_reviewer_can_be_overridden_and_a_broken_key_cannot() {
+    for (behaviour, status, lifted) in [(Behaviour::Status(500, "out"), 9, true), (Behaviour::Status(401, "no"), 7, false)] {
+        let (sandbox, peer) = (Sandbox::new(), Peer::new(behaviour));
+        let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "push_deadline: 5\n");
+        repo.write("run.rs", EVIL).commit("run");
+        crate::common::Gate::pre_push(&repo, &repo.push_line("main")).run().expect(status);
+        repo.gate(&["override", "--reason", REASON]).run();
+        assert_eq!(repo.push(&["origin", "main"]).status == 0, lifted, "status {status}");
+    }
+}
