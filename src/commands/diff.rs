@@ -1,8 +1,8 @@
 //! `diff`: the change as git would print it, with full ids. Reads, never judges; no network.
 
+use super::Context;
 use super::hook::read_lines;
 use super::run::{options, selector};
-use super::Context;
 use crate::change::patch::{self, Style};
 use crate::cli::{DiffArgs, StageName};
 use crate::error::GateError;

@@ -40,7 +40,8 @@ fn pre_push(context: &Context, args: &PrePushArgs) -> Result<Gated, GateError> {
 
 /// Finds out what is pushed: by git's lines, or under a framework by its variables. No lines mean "up to date" only where the caller is known to pass them on.
 fn pushed(context: &Context, repo: &Repo, from_git: bool, stdin: &[u8], remote: &str, url: &str) -> Result<(Selected, String), GateError> {
-    let lines = parse_lines(stdin).map_err(|error| GateError::usage(error).hinted("this is what git should have written to the hook; nothing was reviewed"))?;
+    let lines = parse_lines(stdin)
+        .map_err(|error| GateError::usage(error).hinted("this is what git should have written to the hook; nothing was reviewed"))?;
     if !lines.is_empty() || from_git {
         return Ok((repo.pushed(&lines, remote, url, &options(&[], true))?, remote.to_owned()));
     }

@@ -24,7 +24,9 @@ pub fn run(context: &Context, args: &OverrideArgs) -> Result<Told, GateError> {
         Some(id) => (SubjectId(id.trim().to_owned()), String::new()),
         None => {
             let refused = ledger.history().last_refused(now);
-            let none = || GateError::usage("no refused subject is waiting for an override").hinted("name one with --subject; `review-gate log` shows the runs");
+            let none = || {
+                GateError::usage("no refused subject is waiting for an override").hinted("name one with --subject; `review-gate log` shows the runs")
+            };
             refused.map(|refused| (refused.subject, format!(" ({})", refused.label))).ok_or_else(none)?
         }
     };

@@ -54,7 +54,8 @@ pub(super) fn sink(output: &OutputArgs) -> Sink {
 
 /// Reads the selector flags; `--staged` is the default.
 pub(super) fn selector(args: &SelectorArgs) -> Result<Selector, GateError> {
-    let malformed = |text: &str| GateError::usage(format!("--range {text}: not of the form A..B")).hinted("name both ends, for instance --range main..HEAD");
+    let malformed =
+        |text: &str| GateError::usage(format!("--range {text}: not of the form A..B")).hinted("name both ends, for instance --range main..HEAD");
     Ok(match args {
         SelectorArgs { worktree: true, .. } => Selector::Worktree,
         SelectorArgs { all: true, .. } => Selector::All { base: None },
@@ -71,7 +72,9 @@ pub(super) fn options(files: &[OsString], renames: bool) -> Options {
 }
 
 fn author(word: &str, declared: &[crate::family::Family]) -> Result<Who, GateError> {
-    let unknown = || GateError::usage(format!("--author {word}: not a known family")).hinted("name a model family such as anthropic, openai or google, or `human`");
+    let unknown = || {
+        GateError::usage(format!("--author {word}: not a known family")).hinted("name a model family such as anthropic, openai or google, or `human`")
+    };
     Who::parse(word, declared).ok_or_else(unknown)
 }
 

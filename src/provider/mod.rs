@@ -63,6 +63,18 @@ pub fn connect(spec: Spec) -> Result<Arc<dyn Reviewer>, ConnectError> {
     }
 }
 
+/// Lists the models that an ollama on this machine serves; empty where none answers. For `init`, which asks nobody but the loopback interface.
+pub fn ollama_models(host: &str, deadline: Deadline) -> Vec<String> {
+    let dialect = ollama::Ollama;
+    let list = || {
+        let client = Client::new(dialect.base(host), None, None).ok()?;
+        let reply = client.send(dialect.models_path()?, &[], None, Limits::until(deadline)).ok()?;
+        let mut reply = Some(reply).filter(|reply| reply.status == 200)?;
+        dialect.models(&reply.whole().ok()?)
+    };
+    list().unwrap_or_default()
+}
+
 /// What differs from dialect to dialect. Each file has these parts, in this order; the defaults are for what a dialect does not have.
 trait Dialect: Send + Sync {
     /// Returns the part of the configured host that paths are appended to.
@@ -151,6 +163,7 @@ impl<D: Dialect> Api<D> {
                 | Class::TooLarge
                 | Class::Truncated
                 | Class::Malformed
+                | Class::Contradiction
                 | Class::Declined => Ok(()),
             };
         }

@@ -27,6 +27,18 @@ pub fn render(report: &Report, color: bool) -> String {
     out
 }
 
+/// Renders only the `GATE:` line, for a report that goes to a file.
+pub fn gate(report: &Report) -> String {
+    let mut out = String::new();
+    gate_line(&mut out, report, Ink(false));
+    out.trim().to_owned()
+}
+
+/// Shows several lines safely, each as [`clean`] does.
+pub fn lines(text: &str) -> String {
+    text.lines().map(|line| clean(line) + "\n").collect()
+}
+
 /// Shows a reviewer's or a server's words safely: no control character but the space reaches a terminal or a log (requirement P19).
 pub fn clean(text: &str) -> String {
     text.chars().fold(String::with_capacity(text.len()), |mut out, c| {

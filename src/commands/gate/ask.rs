@@ -1,6 +1,7 @@
 //! Asking: the reviewers, the words that are put to them, the passes side by side, and the refuter.
 
-use super::{Case, Context, Run};
+use super::{Case, Context, Interrupt, Run};
+use crate::author::Author;
 use crate::change::slice::{self, Slice};
 use crate::clock::{self, Deadline, Limit};
 use crate::config::User;
@@ -12,7 +13,9 @@ use crate::plan::PassName;
 use crate::prompts::{self, Mark, Pass, Skills};
 use crate::provider;
 use crate::random;
-use crate::report::progress::{Board, Progress};
+use crate::redact::Redactor;
+use crate::report::printer::{Printer, Volume};
+use crate::report::progress::{Board, Channel, Progress};
 use crate::report::text::clean;
 use crate::review::{self, Batch, Interrupted, Script, Session};
 use crate::reviewer::{Provider, Reviewer, Spec};
@@ -34,9 +37,23 @@ const SUBJECTS: usize = 8;
 const KEY_COMMAND: Duration = Duration::from_secs(10);
 
 /// The words about one subject: what all passes share, in parts, and what makes the rest.
-pub(in crate::commands) struct Briefing {
+pub(super) struct Briefing {
+    /// The parts of the change.
     pub batches: Vec<Batch>,
+    /// The questions.
     pub script: Script,
+}
+
+/// Those who are asked, and what every question shares. A part of the run that worker threads may hold.
+struct Panel<'a> {
+    specs: &'a [Spec],
+    redactor: &'a Redactor,
+    author: &'a Author,
+    deadline: Deadline,
+    /// Kept for the refuter: a quarter of the whole (ruling on B14).
+    reserve: Duration,
+    printer: Printer,
+    interrupt: &'a Interrupt,
 }
 
 /// Resolves the configured reviewers: those that can be asked, in order, and why the others cannot.
@@ -48,7 +65,9 @@ pub(super) fn specs(context: &Context, user: &User, only: &[String]) -> Result<(
         let names = || user.reviewers.iter().map(|entry| entry.spec.name.as_str()).collect::<Vec<_>>().join(", ");
         entries = only
             .iter()
-            .map(|name| find(name).ok_or_else(|| GateError::usage(format!("--reviewer {name}: not configured")).hinted(format!("configured: {}", names()))))
+            .map(|name| {
+                find(name).ok_or_else(|| GateError::usage(format!("--reviewer {name}: not configured")).hinted(format!("configured: {}", names())))
+            })
             .collect::<Result<_, _>>()?;
     }
     let mut specs = Vec::new();
@@ -76,7 +95,8 @@ fn key_command(context: &Context, argv: &[String]) -> Result<Vec<u8>, String> {
         stdin: Vec::new(),
         stderr: Stderr::Captured,
     };
-    let output = process::run(child, Deadline::after(KEY_COMMAND, Limit::Reviewer), Caps { stdout: 64 << 10, stderr: 64 << 10 }).map_err(|error| error.to_string())?;
+    let output = process::run(child, Deadline::after(KEY_COMMAND, Limit::Reviewer), Caps { stdout: 64 << 10, stderr: 64 << 10 })
+        .map_err(|error| error.to_string())?;
     match output.ended {
         Ended::Exited(0) => Ok(output.stdout),
         Ended::Exited(status) => Err(format!("ended with status {status}")),
@@ -88,15 +108,18 @@ fn key_command(context: &Context, argv: &[String]) -> Result<Vec<u8>, String> {
 ///
 /// # Errors
 /// A reason to refuse where the change does not fit into as many parts as one pass may have.
-pub(in crate::commands) fn briefing(run: &Run<'_>, case: &Case) -> Result<Briefing, Reason> {
-    let redactor = run.redactor.clone();
+pub(super) fn briefing(case: &Case, specs: &[Spec], redactor: &Redactor) -> Result<Briefing, Reason> {
+    let redactor = redactor.clone();
     let fence = Mark::new(random::bits128());
-    let capacity = capacity(&run.specs);
+    let capacity = capacity(specs);
     let change = crate::change::Change { files: case.sent.clone(), already_published: Vec::new() };
     let slices = slice::cut(&change, SLICE.min(capacity), |_| true);
     let parts = pack(slices, capacity);
     if parts.len() > MAX_PARTS {
-        let text = format!("the change needs {} calls for each pass, more than {MAX_PARTS}: split the push, or name generated and data files in the policy at the base", parts.len());
+        let text = format!(
+            "the change needs {} calls for each pass, more than {MAX_PARTS}: split the push, or name generated and data files in the policy at the base",
+            parts.len()
+        );
         return Err(Reason::new(Ground::Unavailable, text));
     }
     let batches = parts
@@ -110,12 +133,10 @@ pub(in crate::commands) fn briefing(run: &Run<'_>, case: &Case) -> Result<Briefi
     let (tier, floors) = (case.sizing.name, case.sizing.floors.clone());
     let refuting = redactor.clone();
     let system = redactor.seal(prompts::SYSTEM);
-    let ids = |slices: &[String]| slices.iter().map(String::as_str).map(str::to_owned).collect::<Vec<_>>();
     let script = Script {
         system,
         schema: prompts::REPLY_SCHEMA,
         brief: Box::new(move |name, slices, nonce| {
-            let slices = ids(slices);
             let names: Vec<&str> = slices.iter().map(String::as_str).collect();
             redactor.seal(&prompts::brief(question(name), tier, &floors, &names, nonce))
         }),
@@ -166,28 +187,35 @@ fn pack(slices: Vec<Slice>, capacity: usize) -> Vec<Vec<Slice>> {
 
 impl Run<'_> {
     /// Asks about every case that is open and settles it. Returns how long reviewers were waited for.
-    pub(super) fn ask(&self, cases: &mut [Case], interrupt: &super::Interrupt) -> Duration {
+    pub(super) fn ask(&self, cases: &mut [Case], interrupt: &Interrupt) -> Duration {
         let mut open: Vec<&mut Case> = cases.iter_mut().filter(|case| case.is_open()).collect();
         if open.is_empty() {
             return Duration::ZERO;
         }
         let started = clock::instant();
-        let progress = Progress::start(if self.context.printer.volume() == crate::report::printer::Volume::Quiet { crate::report::progress::Channel::Off } else { self.request.progress }, self.deadline);
+        let printer = self.context.printer;
+        let channel = if printer.volume() == Volume::Quiet { Channel::Off } else { self.request.progress };
+        let progress = Progress::start(channel, self.deadline);
+        let (specs, redactor, author, deadline) = (&self.specs, &self.redactor, &self.author, self.deadline);
+        let panel = Panel { specs, redactor, author, deadline, reserve: self.request.deadline / 4, printer, interrupt };
         for chunk in open.chunks_mut(SUBJECTS) {
             // Each of these threads waits on channels under the one deadline, so joining them is bounded too.
             thread::scope(|scope| {
                 for case in chunk.iter_mut() {
-                    let board = progress.board();
-                    scope.spawn(move || self.ask_about(case, board, interrupt));
+                    let (panel, board) = (&panel, progress.board());
+                    scope.spawn(move || panel.judge(case, board));
                 }
             });
         }
         started.elapsed()
     }
+}
 
-    fn ask_about(&self, case: &mut Case, board: Board, interrupt: &super::Interrupt) {
+impl Panel<'_> {
+    /// Puts every pass of a case to its chain, and settles what they claim.
+    fn judge(&self, case: &mut Case, board: Board) {
         let Some(plan) = case.plan.clone() else { return };
-        let briefing = match briefing(self, case) {
+        let briefing = match briefing(case, self.specs, self.redactor) {
             Ok(briefing) => briefing,
             Err(reason) => return case.reasons.push(reason),
         };
@@ -200,9 +228,8 @@ impl Run<'_> {
             Err(reason) => return case.reasons.push(reason),
         };
         let session = Session::new(reviewers, briefing.script, briefing.batches, self.author.families().clone(), self.watch(board));
-        let stop = || interrupt.code().is_some();
-        // A quarter of the time is kept for the refuter (ruling on B14).
-        let passes = review::run(&session, &plan, self.deadline.less(self.request.deadline / 4), &stop);
+        let stop = || self.interrupt.code().is_some();
+        let passes = review::run(&session, &plan, self.deadline.less(self.reserve), &stop);
         let settled = passes.and_then(|passes| {
             case.passes = passes;
             self.settle(case, &session, &plan, &stop)
@@ -247,7 +274,7 @@ impl Run<'_> {
     /// Tells the progress board and, with `-v`, the hop log what happens.
     fn watch(&self, board: Board) -> Arc<dyn Fn(Event) + Send + Sync> {
         let names: Vec<(String, String)> = self.specs.iter().map(|spec| (spec.name.clone(), spec.label())).collect();
-        let (printer, redactor) = (self.context.printer, self.redactor.clone());
+        let (printer, redactor) = (self.printer, self.redactor.clone());
         Arc::new(move |event| match event {
             Event::Asked { pass, reviewer } => board.waits(&pass, &names[reviewer].0),
             Event::Finished { pass } => board.done(&pass),

@@ -1,13 +1,14 @@
 //! A case: one subject with everything that is known about it before anybody is asked, and what came of asking.
 
-use super::{Run, checks, key, no_reviewer, secrets};
+use super::{Context, Run, checks, key, no_reviewer, secrets};
 use crate::change::subject::{Subject, SubjectId};
 use crate::change::{Body, BytePath, FileChange};
+use crate::clock::Timestamp;
 use crate::config::{self, Mode, Policy, Refute, WhenUnavailable};
 use crate::env::REVIEW_TIER;
 use crate::error::GateError;
 use crate::finding::{Finding, Status};
-use crate::git::PolicyFile;
+use crate::git::{PolicyFile, Repo};
 use crate::ledger::{ReceiptKey, RefName};
 use crate::outcome::PassResult;
 use crate::paths::{PathRules, PolicyGlobs};
@@ -49,10 +50,10 @@ impl Case {
     /// Gathers what is known about a subject.
     pub(super) fn prepare(run: &Run<'_>, subject: &Subject) -> Result<Case, GateError> {
         let id = subject.id();
-        let layers = Layers::read(run, subject)?;
+        let layers = Layers::read(run.repo, subject, run.request.remote.as_deref())?;
         let policy = config::effective(&layers.base, layers.tip.as_ref(), run.now);
         let rules = rules(&policy)?;
-        let sizing = size(run, subject, &rules);
+        let sizing = raised(size(run.context, subject, &rules), run.request.tier);
         let (sent, not_sent) = coverage(subject, &rules);
         let fresh = secrets::search(run, subject)?;
         let findings = checks::policy_edits(&id, &subject.change, &layers);
@@ -134,11 +135,11 @@ pub(super) struct Layers {
 }
 
 impl Layers {
-    pub(super) fn read(run: &Run<'_>, subject: &Subject) -> Result<Layers, GateError> {
+    pub(super) fn read(repo: &Repo, subject: &Subject, remote: Option<&str>) -> Result<Layers, GateError> {
         let parse = |file: &PolicyFile| config::policy_layer(&file.bytes, &file.origin);
-        let files = run.repo.policy_files(subject, run.request.remote.as_deref(), None)?;
+        let files = repo.policy_files(subject, remote, None)?;
         let base = files.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
-        let tip = run.repo.tip_policy(subject)?;
+        let tip = repo.tip_policy(subject)?;
         Ok(match tip.as_ref().map(parse) {
             None => Layers { base, tip: None, broken_tip: None },
             Some(Ok(tip)) => Layers { base, tip: Some(tip), broken_tip: None },
@@ -154,11 +155,21 @@ fn rules(policy: &Policy) -> Result<PathRules, GateError> {
     PathRules::new(globs).map_err(|error| GateError::new(crate::exit::Code::Usage, error))
 }
 
-/// Sizes the change; the environment and the command line only raise.
-fn size(run: &Run<'_>, subject: &Subject, rules: &PathRules) -> Sizing {
-    let asked = run.context.env.text(REVIEW_TIER).and_then(Tier::parse).map(|tier| (tier, REVIEW_TIER));
-    let sizing = tier::tier(&subject.change, rules, asked);
-    match run.request.tier {
+/// Sizes a subject under its policies.
+pub(super) fn sizing(context: &Context, repo: &Repo, subject: &Subject, now: Timestamp) -> Result<Sizing, GateError> {
+    let layers = Layers::read(repo, subject, None)?;
+    Ok(size(context, subject, &rules(&config::effective(&layers.base, layers.tip.as_ref(), now))?))
+}
+
+/// Sizes the change; the environment only raises.
+fn size(context: &Context, subject: &Subject, rules: &PathRules) -> Sizing {
+    let asked = context.env.text(REVIEW_TIER).and_then(Tier::parse).map(|tier| (tier, REVIEW_TIER));
+    tier::tier(&subject.change, rules, asked)
+}
+
+/// Applies `--tier`, which raises.
+fn raised(sizing: Sizing, asked: Option<Tier>) -> Sizing {
+    match asked {
         Some(to) => sizing.raised(to, "--tier"),
         None => sizing,
     }
@@ -183,12 +194,20 @@ fn coverage(subject: &Subject, rules: &PathRules) -> (Vec<FileChange>, Vec<(Byte
 /// A file that is too large to be read as text, and that no policy names as data, cannot be reviewed.
 fn too_large(sent: &[FileChange]) -> Option<Reason> {
     let names: Vec<String> = sent.iter().filter(|file| file.body == Body::Oversize).map(|file| file.path().to_string()).collect();
-    (!names.is_empty()).then(|| Reason::new(Ground::Unavailable, format!("too large to be reviewed: {}; split it, or name it as `data` in the policy at the base", names.join(", "))))
+    (!names.is_empty()).then(|| {
+        Reason::new(
+            Ground::Unavailable,
+            format!("too large to be reviewed: {}; split it, or name it as `data` in the policy at the base", names.join(", ")),
+        )
+    })
 }
 
 fn plan_for(run: &Run<'_>, sizing: &Sizing, policy: &Policy) -> Result<Plan, Reason> {
     if run.known() == Known::Unknown && policy.require_author.is_some_and(|from| sizing.name >= from) {
-        return Err(no_reviewer(format!("the author is unknown, and the policy asks for a known one at tier {}; set `author` in your configuration", sizing.name)));
+        return Err(no_reviewer(format!(
+            "the author is unknown, and the policy asks for a known one at tier {}; set `author` in your configuration",
+            sizing.name
+        )));
     }
     let same = match run.user.same_family {
         config::SameFamily::Refuse => SameFamily::Refuse,
@@ -199,7 +218,9 @@ fn plan_for(run: &Run<'_>, sizing: &Sizing, policy: &Policy) -> Result<Plan, Rea
             NoReviewer::NoneConfigured if run.unusable.is_empty() => "run `review-gate init`, or add one to your configuration",
             NoReviewer::NoneConfigured => "add an API reviewer to your configuration",
             NoReviewer::NoneEligible(_) => "add one of another family; a local model costs nothing",
-            NoReviewer::OneFamilyAtFull(_) => "add a reviewer of a second family, or say who wrote it: `author: human` or a family in your configuration",
+            NoReviewer::OneFamilyAtFull(_) => {
+                "add a reviewer of a second family, or say who wrote it: `author: human` or a family in your configuration"
+            }
         };
         no_reviewer([vec![error.to_string()], run.unusable.clone(), vec![remedy.to_owned()]].concat().join("; "))
     })

@@ -1,9 +1,9 @@
 //! Pass 0: what the gate itself sees in the change, without a model. So far: edits of the policy.
 
 use super::case::Layers;
+use crate::change::BytePath;
 use crate::change::Change;
 use crate::change::subject::SubjectId;
-use crate::change::BytePath;
 use crate::config::{self, POLICY_FILE, PolicyLayer};
 use crate::digest::Fields;
 use crate::finding::{Claim, Finding, Provenance, Severity, Status};
@@ -51,5 +51,14 @@ fn finding(subject: &SubjectId, path: BytePath, severity: Severity, title: Strin
         proof: none(),
     };
     let status = if severity >= Severity::High { Status::Blocking } else { Status::Open };
-    Finding { id: id.finish().short(12), subject: subject.clone(), path: Some(path), line: 0, claim, sources: vec!["check".to_owned()], status, note: None }
+    Finding {
+        id: id.finish().short(12),
+        subject: subject.clone(),
+        path: Some(path),
+        line: 0,
+        claim,
+        sources: vec!["check".to_owned()],
+        status,
+        note: None,
+    }
 }

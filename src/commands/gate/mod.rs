@@ -10,28 +10,29 @@ mod record;
 mod secrets;
 mod view;
 
-pub(super) use ask::{Briefing, briefing};
-pub(super) use case::Case;
+use case::Case;
 
 use super::interrupt::Interrupt;
 use super::{Context, Gated};
 use crate::author::{Author, Kind, Stated, Who};
-use crate::change::subject::SubjectId;
+use crate::change::subject::{Subject, SubjectId};
 use crate::cli::Format;
 use crate::clock::{self, Deadline, Limit, Timestamp};
 use crate::config::{Stage, User};
 use crate::error::GateError;
-use crate::exit::{self, Code, PassProof, Refusal, Told};
+use crate::exit::{Code, PassProof, Refusal, Told};
 use crate::git::{Repo, Selected};
 use crate::ledger::{Ledger, LedgerError, Reason as OverrideReason, RunRecord, Standing};
-use crate::plan::Known;
+use crate::plan::{Known, PassName};
+use crate::prompts::Mark;
+use crate::random;
 use crate::redact::Redactor;
+use crate::report::printer::Volume;
 use crate::report::progress::Channel;
 use crate::report::{json, text, v1::Report};
 use crate::reviewer::Spec;
-use crate::tier::Tier;
+use crate::tier::{Sizing, Tier};
 use crate::verdict::{self, Basis, Decision, Ground, Reason};
-use crate::{random, report};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -136,6 +137,44 @@ pub(super) fn dry_run(context: &Context, repo: &Repo, user: &User, request: Requ
     Ok(Told)
 }
 
+/// Sizes a subject under the policies that speak for it, for the verb `tier`.
+///
+/// # Errors
+/// A policy that cannot be read.
+pub(super) fn sizing(context: &Context, repo: &Repo, subject: &Subject) -> Result<Sizing, GateError> {
+    case::sizing(context, repo, subject, clock::now_utc())
+}
+
+/// Returns exactly what would be sent, for the verb `prompt`: the standing instructions, then each part with the brief of each pass. The nonce is made anew for
+/// every call, so here it is another than in a run.
+///
+/// # Errors
+/// As [`gate`], but for the ledger; status 2 where no pass is of the name.
+pub(super) fn prompts(context: &Context, repo: &Repo, user: &User, request: Request, only: Option<&str>) -> Result<String, GateError> {
+    let run = Run::begin(context, repo, user, request)?;
+    let mut text = String::new();
+    for case in run.cases()? {
+        let refused = |reason: &Reason| GateError::new(Code::from(reason.ground), anyhow::anyhow!("{}", reason.text));
+        let Some(plan) = &case.plan else { return Err(case.reasons.first().map_or_else(|| GateError::internal("no plan and no reason"), refused)) };
+        let names: Vec<PassName> = plan.passes.iter().map(|pass| pass.name).filter(|name| only.is_none_or(|only| only == name.as_str())).collect();
+        if let (Some(only), true) = (only, names.is_empty()) {
+            let known: Vec<&str> = plan.passes.iter().map(|pass| pass.name.as_str()).collect();
+            return Err(GateError::usage(format!("--pass {only}: no such pass at tier {}", case.sizing.name))
+                .hinted(format!("there are: {}", known.join(", "))));
+        }
+        let briefing = ask::briefing(&case, &run.specs, &run.redactor).map_err(|reason| refused(&reason))?;
+        for batch in &briefing.batches {
+            for name in &names {
+                let nonce = Mark::new(random::bits128());
+                let brief = (briefing.script.brief)(*name, &batch.slices, &nonce);
+                let parts = [("system", &briefing.script.system), ("shared", &batch.shared), ("brief", &brief)];
+                text += &parts.iter().map(|(part, words)| format!("===== {name}: {part}\n{}\n", words.as_str())).collect::<String>();
+            }
+        }
+    }
+    Ok(text)
+}
+
 impl<'a> Run<'a> {
     fn begin(context: &'a Context, repo: &'a Repo, user: &'a User, request: Request) -> Result<Run<'a>, GateError> {
         let started = clock::instant();
@@ -234,7 +273,7 @@ impl<'a> Run<'a> {
         }
         match self.request.sink.format {
             Format::Json => printer.result(clean(json::render(report) + "\n").as_bytes()),
-            Format::Text if printer.volume() == report::printer::Volume::Quiet && report.exit_code == 0 => {}
+            Format::Text if printer.volume() == Volume::Quiet && report.exit_code == 0 => {}
             Format::Text => printer.result(clean(text::render(report, printer.colored())).as_bytes()),
         }
         Ok(())

@@ -9,7 +9,8 @@ use crate::report::v1::Report;
 use crate::verdict::{Basis, Word};
 
 /// Variables by which other tools are switched off or weakened. They do nothing here; that they were set is recorded (threat T2).
-const IGNORED: [&str; 8] = ["SKIP", "HUSKY", "LEFTHOOK", "PRE_COMMIT_ALLOW_NO_CONFIG", "GSD_REQUIRED", "REVIEW_GATE_SKIP", "NO_VERIFY", "SKIP_REVIEW"];
+const IGNORED: [&str; 8] =
+    ["SKIP", "HUSKY", "LEFTHOOK", "PRE_COMMIT_ALLOW_NO_CONFIG", "GSD_REQUIRED", "REVIEW_GATE_SKIP", "NO_VERIFY", "SKIP_REVIEW"];
 
 /// Builds the record.
 pub(super) fn of(run: &Run<'_>, cases: &[Case], word: Word, code: Option<Code>, report: &Report) -> RunRecord {
