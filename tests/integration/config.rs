@@ -102,6 +102,9 @@ fn the_policy_of_the_base_holds_and_the_pushed_one_cannot_loosen_it() {
     repo.write(".review-gate.yaml", "block: MEDIUM\n").commit("policy");
     repo.publish("main");
     repo.write(".review-gate.yaml", "block: HIGH\n").write("run.rs", crate::common::EVIL).commit("loosen");
+    repo.gate(&["run", "--push"]).run().expect(1).says("weakened").says("block");
+    assert!(peer.requests().is_empty(), "what blocks without a reviewer costs no call");
+    repo.write(".review-gate.yaml", "block: MEDIUM\n").commit("leave it");
     Gate::pre_push(&repo, &repo.push_line("main")).run().expect(1).says("run.rs:1");
 }
 
@@ -110,7 +113,7 @@ fn a_pushed_policy_that_cannot_be_read_is_refused() {
     let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Clean));
     let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
     repo.write(".review-gate.yaml", "blok: HIGH\n").commit("policy");
-    Gate::pre_push(&repo, &repo.push_line("main")).run().expect(2).says("blok").says("block");
+    Gate::pre_push(&repo, &repo.push_line("main")).run().expect(1).says(".review-gate.yaml:1:1").says("`blok`").says("`block`");
 }
 
 #[test]

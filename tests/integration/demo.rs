@@ -9,8 +9,8 @@ fn the_demo_plays_its_five_scenes_and_cleans_up() {
     let mut demo = sandbox.command(GATE);
     demo.arg("demo").current_dir(sandbox.path());
     let run = child::run(demo, b"").expect(0);
-    assert_eq!(run.stdout.matches("$ git push").count(), 6, "a push a scene, and one more after the override; {run}");
-    for text in ["1.", "2.", "3.", "4.", "5.", "HIGH", "override", "refused"] {
+    assert_eq!(run.stdout.matches("$ git push").count(), 5, "a push a scene; {run}");
+    for text in ["1.", "2.", "3.", "4.", "5.", "CRITICAL", "override", "refused"] {
         assert!(run.stdout.contains(text), "the demo shows {text:?}; {run}");
     }
     assert_eq!(fs::read_dir(sandbox.path().join("tmp")).unwrap().count(), 0, "the throw-away folder is gone");

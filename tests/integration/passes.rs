@@ -41,7 +41,8 @@ fn each_tier_has_its_passes() {
     ];
     for (files, want) in rows {
         let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
-        let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
+        // Of an author nobody knows, full would ask for a second family.
+        let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "author: human\n");
         for file in files {
             repo.write(file, GOOD);
         }

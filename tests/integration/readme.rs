@@ -1,58 +1,85 @@
-//! What the README says can be typed, can be typed. A block after the line `<!-- tested -->` is run as it stands, in a repository whose reviewer is scripted.
+//! What the README says can be typed or written down, can be: its commands run, its verbs exist, its configurations are accepted.
 
-use crate::common::{Behaviour, GATE, GOOD, Peer, Reviewer, Sandbox, child};
+use crate::common::{Behaviour, GATE, GOOD, Peer, Repo, Reviewer, Run, Sandbox, child};
 use std::collections::BTreeSet;
 use std::path::Path;
-
-const MARK: &str = "<!-- tested -->";
 
 fn readme() -> String {
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).expect("there is a README.md")
 }
 
-/// Returns the shell blocks that follow the mark.
-fn tested_blocks(text: &str) -> Vec<String> {
-    let block = |rest: &str| Some(rest.trim_start().strip_prefix("```sh\n")?.split("\n```").next()?.to_owned());
-    text.split(MARK).skip(1).map(|rest| block(rest).unwrap_or_else(|| panic!("no shell block follows {MARK}: {:.80}", rest.trim_start()))).collect()
+/// Returns the fenced blocks of a language.
+fn blocks<'t>(text: &'t str, language: &str) -> Vec<&'t str> {
+    let fence = format!("```{language}\n");
+    text.split(fence.as_str()).skip(1).map(|rest| rest.split("\n```").next().unwrap_or(rest)).collect()
+}
+
+/// A repository with a change to push and one that is staged, and a reviewer that finds nothing.
+fn in_a_repository(act: impl Fn(&Repo<'_>) -> Run) -> Run {
+    let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Clean));
+    sandbox.configure(&[Reviewer::qwen(&peer)], "");
+    let repo = sandbox.published();
+    repo.write("run.rs", GOOD).commit("run");
+    repo.write("staged.rs", GOOD).add();
+    act(&repo)
 }
 
 #[test]
-fn every_tested_block_runs() {
+fn every_shell_block_of_gate_commands_runs() {
     let text = readme();
-    let blocks = tested_blocks(&text);
-    assert!(!blocks.is_empty(), "the README has no block after {MARK}");
-    for block in blocks {
-        let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
-        sandbox.configure(&[Reviewer::qwen(&peer)], "");
-        let repo = sandbox.published();
-        repo.write("run.rs", GOOD).commit("run");
-        repo.write("staged.rs", GOOD).add();
-        let bin = Path::new(GATE).parent().unwrap();
-        let mut shell = sandbox.command("sh");
-        let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
-        shell.args(["-eu", "-c", &block]).env("PATH", path).current_dir(repo.path());
-        let run = child::run(shell, b"");
+    let of_the_gate = |block: &&str| block.lines().all(|line| line.starts_with("review-gate ") || line.starts_with('#'));
+    let runnable: Vec<&str> = blocks(&text, "sh").into_iter().filter(of_the_gate).collect();
+    assert!(!runnable.is_empty(), "the README shows no command of the gate");
+    for block in runnable {
+        let run = in_a_repository(|repo| {
+            let mut shell = repo.sandbox().command("sh");
+            let path = format!("{}:{}", Path::new(GATE).parent().unwrap().display(), std::env::var("PATH").unwrap());
+            shell.args(["-eu", "-c", block]).env("PATH", path).current_dir(repo.path());
+            child::run(shell, b"")
+        });
         assert_eq!(run.status, 0, "this block fails:\n{block}\n{run}");
     }
 }
 
-/// Every `review-gate VERB` in a code block is a verb that the program knows.
 #[test]
 fn every_verb_of_the_readme_is_known() {
-    let sandbox = Sandbox::new();
-    let repo = sandbox.repo("work");
     let text = readme();
-    let lines = text.lines().filter_map(|line| line.trim_start().trim_start_matches("$ ").strip_prefix("review-gate "));
-    let verbs: BTreeSet<&str> =
-        lines.filter_map(|rest| rest.split_whitespace().next()).filter(|word| word.bytes().all(|b| b.is_ascii_lowercase())).collect();
+    let verbs: BTreeSet<&str> = text
+        .split("`review-gate ")
+        .skip(1)
+        .filter_map(|rest| rest.split(|c: char| !c.is_ascii_lowercase()).next())
+        .filter(|verb| !verb.is_empty())
+        .collect();
     assert!(verbs.contains("run") && verbs.contains("install"), "{verbs:?}");
     for verb in verbs {
-        repo.gate(&[verb, "--help"]).run().expect(0);
+        in_a_repository(|repo| repo.gate(&[verb, "--help"]).run()).expect(0);
     }
 }
 
 #[test]
-fn blocks_are_found_by_their_mark() {
-    let text = format!("x\n```sh\nno\n```\n{MARK}\n```sh\none\ntwo\n```\nrest\n");
-    assert_eq!(tested_blocks(&text), ["one\ntwo"]);
+fn every_configuration_of_the_readme_is_accepted() {
+    let text = readme();
+    let (users, others): (Vec<&str>, Vec<&str>) = blocks(&text, "yaml").into_iter().partition(|block| block.contains("reviewers:"));
+    let policies: Vec<&str> = others.into_iter().filter(|block| !block.contains("repos:")).collect();
+    assert!(!users.is_empty() && !policies.is_empty());
+    for user in users {
+        in_a_repository(|repo| {
+            repo.sandbox().configure_raw(user);
+            repo.gate(&["config", "check"]).run()
+        })
+        .expect(0);
+    }
+    for policy in policies {
+        in_a_repository(|repo| {
+            repo.write(".review-gate.yaml", policy).commit("policy");
+            repo.gate(&["config", "check"]).run()
+        })
+        .expect(0);
+    }
+}
+
+#[test]
+fn blocks_are_found_by_their_language() {
+    let text = "x\n```\nno\n```\n```sh\none\ntwo\n```\nrest\n```yaml\na: 1\n```\n";
+    assert_eq!((blocks(text, "sh"), blocks(text, "yaml")), (vec!["one\ntwo"], vec!["a: 1"]));
 }

@@ -42,8 +42,9 @@ fn a_refusal_says_what_to_do_and_names_the_override_last() {
     let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
     let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
     repo.write("run.rs", EVIL).commit("run");
-    let (run, report) = Gate::pre_push(&repo, &repo.push_line("main")).report();
+    let (_, report) = Gate::pre_push(&repo, &repo.push_line("main")).report();
     let id = report["subjects"][0]["id"].as_str().unwrap();
+    let run = Gate::pre_push(&repo, &repo.push_line("main")).run().expect(1);
     let text = &run.stderr;
     let place = |needle: &str| text.rfind(needle).unwrap_or_else(|| panic!("nothing says {needle:?}; {run}"));
     assert!(text.contains(EVIL.trim()), "the line is quoted; {run}");
@@ -82,6 +83,7 @@ fn what_was_not_reviewed_is_listed() {
     let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
     repo.write("image.bin", b"\0\x01\x02\x03").write("run.rs", GOOD).commit("both");
     let (run, report) = Gate::pre_push(&repo, &repo.push_line("main")).report();
-    run.expect(0).says("image.bin");
+    run.expect(0);
+    Gate::pre_push(&repo, &repo.push_line("main")).run().expect(0).says("image.bin");
     assert_eq!(report["subjects"][0]["coverage"]["not_reviewed"][0], serde_json::json!({"path": "image.bin", "reason": "binary"}));
 }

@@ -67,7 +67,7 @@ fn the_environment_only_raises() {
 #[test]
 fn the_line_says_why() {
     let line = tier(&[("src/auth.rs", 1)], None);
-    assert!(line.contains("auth"), "{line}");
+    assert!(line.contains("security"), "{line}");
 }
 
 #[test]
