@@ -7,6 +7,8 @@ mod chain;
 mod parallel;
 mod refute;
 mod retry;
+#[cfg(test)]
+mod tests;
 
 pub use refute::refute;
 
