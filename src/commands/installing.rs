@@ -49,7 +49,9 @@ fn somebody_may_answer(context: &Context) -> Result<(), GateError> {
     match plan::plan(Tier::Light, author.kind(), author.families(), &specs, user.same_family) {
         Ok(_) => Ok(()),
         Err(error) => Err(GateError::usage(format!("{error}, so the hook would refuse every push"))
-            .hinted("run `review-gate init`, or add a reviewer of another family to your configuration")
+            .hinted(
+                "run `review-gate init`, or add an API reviewer of another family to your configuration; command-line reviewers are not asked yet",
+            )
             .hinted("--force installs it all the same")),
     }
 }

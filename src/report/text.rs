@@ -56,7 +56,8 @@ fn banner(out: &mut String, report: &Report, subject: &Subject, ink: Ink) {
     let refs: Vec<&str> = subject.refs.iter().map(|r| if r.remote_ref.is_empty() { r.local_ref.as_str() } else { r.remote_ref.as_str() }).collect();
     let change = &subject.change;
     let plural = if change.files == 1 { "file" } else { "files" };
-    let place = clean(&refs.join(", "));
+    let named: Vec<&str> = refs.into_iter().filter(|name| !name.is_empty()).collect();
+    let place = if named.is_empty() { "uncommitted change".to_owned() } else { clean(&named.join(", ")) };
     line(out, &ink.bold(&format!("review-gate · {place} · {} {plural}, +{} -{}", change.files, change.added, change.deleted)));
     let source = subject.refs.first().map(|r| r.base_source).unwrap_or_default();
     let forced = if subject.refs.iter().any(|r| r.force) { ", rewritten" } else { "" };
