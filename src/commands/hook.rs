@@ -31,11 +31,16 @@ fn pre_push(context: &Context, args: &PrePushArgs) -> Result<Gated, GateError> {
     let stdin = read_lines()?;
     context.not_nested()?;
     let user = context.user()?;
+    let judged = pre_push_of(context, &user, args, &stdin);
+    judged.inspect_err(|error| gate::tell_error(context, &sink(&args.output), error))
+}
+
+fn pre_push_of(context: &Context, user: &User, args: &PrePushArgs, stdin: &[u8]) -> Result<Gated, GateError> {
     let repo = context.repo()?;
     let text = |arg: &Option<std::ffi::OsString>| arg.as_ref().map(|arg| arg.to_string_lossy().into_owned()).unwrap_or_default();
     let (remote, url) = (text(&args.remote), text(&args.url));
-    let (selected, remote) = pushed(context, &repo, args.from_git, &stdin, &remote, &url)?;
-    judge(context, &repo, &user, "pre-push", selected, Some(remote), &args.output)
+    let (selected, remote) = pushed(context, &repo, args.from_git, stdin, &remote, &url)?;
+    judge(context, &repo, user, "pre-push", selected, Some(remote), &args.output)
 }
 
 /// Finds out what is pushed: by git's lines, or under a framework by its variables. No lines mean "up to date" only where the caller is known to pass them on.
@@ -57,9 +62,14 @@ fn pushed(context: &Context, repo: &Repo, from_git: bool, stdin: &[u8], remote: 
 fn commit(context: &Context, args: &HookArgs, name: &'static str) -> Result<Gated, GateError> {
     context.not_nested()?;
     let user = context.user()?;
+    let judged = commit_of(context, &user, args, name);
+    judged.inspect_err(|error| gate::tell_error(context, &sink(&args.output), error))
+}
+
+fn commit_of(context: &Context, user: &User, args: &HookArgs, name: &'static str) -> Result<Gated, GateError> {
     let repo = context.repo()?;
     let selected = repo.select(&Selector::Staged, &options(&[], true))?;
-    judge(context, &repo, &user, name, selected, None, &args.output)
+    judge(context, &repo, user, name, selected, None, &args.output)
 }
 
 fn judge(

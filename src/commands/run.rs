@@ -5,7 +5,7 @@ use super::{Context, ended};
 use crate::author::Who;
 use crate::change::BytePath;
 use crate::cli::{OutputArgs, RunArgs, SelectorArgs};
-use crate::config::Stage;
+use crate::config::{Stage, User};
 use crate::error::GateError;
 use crate::exit::ExitStatus;
 use crate::git::{Options, Selector};
@@ -22,6 +22,10 @@ use std::time::Duration;
 pub(super) fn run(context: &Context, args: &RunArgs) -> Result<ExitStatus, GateError> {
     context.not_nested()?;
     let user = context.user()?;
+    judge(context, &user, args).inspect_err(|error| gate::tell_error(context, &sink(&args.output), error))
+}
+
+fn judge(context: &Context, user: &User, args: &RunArgs) -> Result<ExitStatus, GateError> {
     let authors = args.author.iter().map(|word| author(word, &user.families())).collect::<Result<_, _>>()?;
     let tier = args.tier.as_deref().map(tier).transpose()?;
     let repo = context.repo()?;
@@ -42,9 +46,9 @@ pub(super) fn run(context: &Context, args: &RunArgs) -> Result<ExitStatus, GateE
         sink: sink(&args.output),
     };
     if args.dry_run {
-        return gate::dry_run(context, &repo, &user, request).map(ExitStatus::told);
+        return gate::dry_run(context, &repo, user, request).map(ExitStatus::told);
     }
-    let Answer(gated) = gate::gate(context, &repo, &user, request)?;
+    let Answer(gated) = gate::gate(context, &repo, user, request)?;
     Ok(ended(gated))
 }
 

@@ -116,6 +116,19 @@ pub(super) fn gate(context: &Context, repo: &Repo, user: &User, request: Request
     run.finish(&cases, decision, waited, &mut ledger)
 }
 
+/// Puts an error that kept the run from a verdict into the report's form, for programs. People read it on stderr; the status says the same either way.
+pub(super) fn tell_error(context: &Context, sink: &Sink, error: &GateError) {
+    if sink.format != Format::Json {
+        return;
+    }
+    let report = json::render(&view::of_error(error)) + "\n";
+    match &sink.file {
+        None => context.printer.result(report.as_bytes()),
+        // That the file cannot be written is no news worth more than the error itself.
+        Some(file) => drop(std::fs::write(file, report)),
+    }
+}
+
 /// Says what would be asked of whom; asks nobody and writes nothing (requirement D09).
 ///
 /// # Errors

@@ -3,9 +3,11 @@
 use super::{Case, Run, short};
 use crate::author::Kind;
 use crate::clock;
+use crate::error::GateError;
 use crate::exit::{Code, ExitStatus};
 use crate::finding::{Finding, Severity, Status};
 use crate::outcome::{Attempt, PassOutcome, PassResult};
+use crate::random;
 use crate::report::v1;
 use crate::reviewer::{Class, Price, Usage};
 use crate::verdict::{Basis, Ground, Reason, Word};
@@ -38,6 +40,43 @@ pub(super) fn report(run: &Run<'_>, cases: &[Case], word: Word, code: Option<Cod
         findings,
         timing: v1::Timing { total_ms: millis(total), overhead_ms: millis(total.saturating_sub(waited)) },
         usd: cases.iter().flat_map(|case| &case.passes).fold(0.0, |sum, pass| sum + usd(run, pass)),
+    }
+}
+
+/// Builds the report of a run that an error ended before there was anything to judge.
+pub(super) fn of_error(error: &GateError) -> v1::Report {
+    let code = error.code();
+    v1::Report {
+        schema: v1::SCHEMA,
+        gate: env!("CARGO_PKG_VERSION"),
+        run_id: random::hex128(),
+        started: clock::now_utc().to_string(),
+        verdict: if code == Code::NeedsHuman { Word::NeedsHuman } else { Word::Error }.to_string(),
+        exit_code: ExitStatus::refuse(code).code(),
+        reasons: vec![reason_of(code).to_owned()],
+        explanations: vec![error.to_string()],
+        ..v1::Report::default()
+    }
+}
+
+/// Returns the reason code of an error by its status.
+fn reason_of(code: Code) -> &'static str {
+    match code {
+        Code::Fail => Ground::Finding.reason(),
+        Code::Usage => Ground::Config.reason(),
+        Code::NeedsHuman => Ground::NeedsHuman.reason(),
+        Code::NotServed => Ground::NotServed.reason(),
+        Code::DefaultHost => Ground::DefaultHost.reason(),
+        Code::Auth => Ground::Auth.reason(),
+        Code::Unavailable => Ground::Unavailable.reason(),
+        Code::Declined => Ground::Declined.reason(),
+        Code::Budget => Ground::Budget.reason(),
+        Code::Ledger => Ground::Ledger.reason(),
+        Code::Integrity => Ground::Integrity.reason(),
+        Code::Secret => Ground::Secret.reason(),
+        Code::Override => Ground::Override.reason(),
+        Code::Internal => Ground::Internal.reason(),
+        Code::Interrupted | Code::Terminated => "RG312",
     }
 }
 
@@ -248,7 +287,7 @@ fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Returns the time now for a record; the report and the ledger use the run's own start.
+/// Returns how long the run has taken so far, in milliseconds.
 pub(super) fn elapsed_ms(run: &Run<'_>) -> u64 {
     millis(clock::instant().saturating_duration_since(run.started))
 }
