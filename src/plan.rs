@@ -1,6 +1,7 @@
 //! Tier × author × reviewers → passes with their chains. The author's family never reviews itself, and for each reviewer that was not eligible the plan
 //! says why. Pure.
 
+use crate::author::Kind;
 use crate::family::Family;
 use crate::reviewer::Spec;
 use crate::tier::Tier;
@@ -57,17 +58,6 @@ pub struct PassPlan {
     pub chain: Vec<Link>,
 }
 
-/// What the author side looks like to the plan.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Known {
-    /// The families are known.
-    Families,
-    /// A person wrote it: nobody reviews itself.
-    Human,
-    /// Nothing tells who wrote it.
-    Unknown,
-}
-
 /// What `same_family` allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SameFamily {
@@ -75,6 +65,16 @@ pub enum SameFamily {
     Refuse,
     /// At light and standard, where no other family is configured or all of them are out; labelled DEGRADED everywhere.
     Degraded,
+}
+
+impl SameFamily {
+    /// Returns the word of configuration and report.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            SameFamily::Refuse => "refuse",
+            SameFamily::Degraded => "degraded",
+        }
+    }
 }
 
 /// A reviewer that may not answer, and why.
@@ -115,7 +115,7 @@ pub enum NoReviewer {
 ///
 /// # Errors
 /// [`NoReviewer`], before anything was spent.
-pub fn plan(tier: Tier, known: Known, families: &BTreeSet<Family>, reviewers: &[Spec], same_family: SameFamily) -> Result<Plan, NoReviewer> {
+pub fn plan(tier: Tier, known: Kind, families: &BTreeSet<Family>, reviewers: &[Spec], same_family: SameFamily) -> Result<Plan, NoReviewer> {
     if reviewers.is_empty() {
         return Err(NoReviewer::NoneConfigured);
     }
@@ -132,7 +132,7 @@ pub fn plan(tier: Tier, known: Known, families: &BTreeSet<Family>, reviewers: &[
         return Err(NoReviewer::NoneEligible(same.iter().map(why).collect()));
     }
     let second = second_adversary(&chain, reviewers);
-    if tier == Tier::Full && known == Known::Unknown && second.is_none() {
+    if tier == Tier::Full && known == Kind::Unknown && second.is_none() {
         return Err(NoReviewer::OneFamilyAtFull(reviewers[chain[0].reviewer].family.clone()));
     }
     let names: &[PassName] = match tier {
@@ -157,7 +157,7 @@ mod tests {
     use super::*;
     use crate::reviewer::test_spec;
 
-    fn chains(tier: Tier, known: Known, author: &[&str], families: &[&str], same: SameFamily) -> Result<Vec<Vec<(usize, bool)>>, NoReviewer> {
+    fn chains(tier: Tier, known: Kind, author: &[&str], families: &[&str], same: SameFamily) -> Result<Vec<Vec<(usize, bool)>>, NoReviewer> {
         let reviewers: Vec<Spec> = families.iter().enumerate().map(|(i, family)| test_spec(&format!("r{i}"), family)).collect();
         let author = author.iter().map(|family| Family::new(family)).collect();
         let plan = plan(tier, known, &author, &reviewers, same)?;
@@ -166,14 +166,14 @@ mod tests {
 
     #[test]
     fn the_authors_family_never_reviews_itself() {
-        use Known::{Families, Human, Unknown};
+        use Kind::{Human, Known, Unknown};
         use SameFamily::{Degraded, Refuse};
-        let cases: [(&str, Tier, Known, &[&str], &[&str], SameFamily, &[&[(usize, bool)]]); 8] = [
-            ("light asks one question", Tier::Light, Families, &["anthropic"], &["openai"], Refuse, &[&[(0, false)]]),
-            ("the author's own is left out", Tier::Light, Families, &["openai"], &["openai", "qwen"], Refuse, &[&[(1, false)]]),
-            ("several authors", Tier::Light, Families, &["openai", "qwen"], &["openai", "qwen", "google"], Refuse, &[&[(2, false)]]),
-            ("degraded comes last", Tier::Light, Families, &["openai"], &["openai", "qwen"], Degraded, &[&[(1, false), (0, true)]]),
-            ("degraded alone", Tier::Light, Families, &["openai"], &["openai"], Degraded, &[&[(0, true)]]),
+        let cases: [(&str, Tier, Kind, &[&str], &[&str], SameFamily, &[&[(usize, bool)]]); 8] = [
+            ("light asks one question", Tier::Light, Known, &["anthropic"], &["openai"], Refuse, &[&[(0, false)]]),
+            ("the author's own is left out", Tier::Light, Known, &["openai"], &["openai", "qwen"], Refuse, &[&[(1, false)]]),
+            ("several authors", Tier::Light, Known, &["openai", "qwen"], &["openai", "qwen", "google"], Refuse, &[&[(2, false)]]),
+            ("degraded comes last", Tier::Light, Known, &["openai"], &["openai", "qwen"], Degraded, &[&[(1, false), (0, true)]]),
+            ("degraded alone", Tier::Light, Known, &["openai"], &["openai"], Degraded, &[&[(0, true)]]),
             ("unknown: everyone", Tier::Light, Unknown, &[], &["openai", "qwen"], Refuse, &[&[(0, false), (1, false)]]),
             (
                 "full: a second family first",
@@ -207,9 +207,9 @@ mod tests {
 
     #[test]
     fn nobody_to_ask_is_an_error_before_any_call() {
-        assert_eq!(chains(Tier::Light, Known::Unknown, &[], &[], SameFamily::Refuse), Err(NoReviewer::NoneConfigured));
-        assert!(matches!(chains(Tier::Light, Known::Families, &["openai"], &["openai"], SameFamily::Refuse), Err(NoReviewer::NoneEligible(_))));
-        assert!(matches!(chains(Tier::Full, Known::Families, &["openai"], &["openai"], SameFamily::Degraded), Err(NoReviewer::NoneEligible(_))));
-        assert!(matches!(chains(Tier::Full, Known::Unknown, &[], &["openai"], SameFamily::Refuse), Err(NoReviewer::OneFamilyAtFull(_))));
+        assert_eq!(chains(Tier::Light, Kind::Unknown, &[], &[], SameFamily::Refuse), Err(NoReviewer::NoneConfigured));
+        assert!(matches!(chains(Tier::Light, Kind::Known, &["openai"], &["openai"], SameFamily::Refuse), Err(NoReviewer::NoneEligible(_))));
+        assert!(matches!(chains(Tier::Full, Kind::Known, &["openai"], &["openai"], SameFamily::Degraded), Err(NoReviewer::NoneEligible(_))));
+        assert!(matches!(chains(Tier::Full, Kind::Unknown, &[], &["openai"], SameFamily::Refuse), Err(NoReviewer::OneFamilyAtFull(_))));
     }
 }

@@ -153,7 +153,7 @@ mod tests {
             ),
             (
                 printed(Status::Renamed { similarity: 70 }, side("x", Regular, "1"), side("é", Regular, "2"), text(), Style::Prompt),
-                "diff --git x é\nsimilarity index 70%\nrename from x\nrename to é\nindex <1>..<2> 100644\n--- x\n+++ é\n@@ -0,0 +1 @@ fn x\n+x\n",
+                "diff --git a/x b/é\nsimilarity index 70%\nrename from x\nrename to é\nindex <1>..<2> 100644\n--- a/x\n+++ b/é\n@@ -0,0 +1 @@ fn x\n+x\n",
             ),
         ];
         for (printed, expected) in cases {

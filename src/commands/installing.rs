@@ -2,11 +2,14 @@
 
 use super::Context;
 use super::install::{self, Hook, InstallError, Place, Reach};
+use crate::author::{Author, Stated};
 use crate::cli::{HookName, InstallArgs, UninstallArgs};
 use crate::error::GateError;
 use crate::exit::Told;
 use crate::git::Repo;
-use crate::reviewer::Provider;
+use crate::plan;
+use crate::reviewer::{Provider, Spec};
+use crate::tier::Tier;
 use std::path::PathBuf;
 
 /// Installs the hooks. Refuses where no reviewer could ever answer, because such a hook refuses everything (`--force` installs all the same).
@@ -14,12 +17,8 @@ use std::path::PathBuf;
 /// # Errors
 /// Status 2 with what is in the way.
 pub(super) fn install(context: &Context, args: &InstallArgs) -> Result<Told, GateError> {
-    let user = context.user()?;
-    let usable = user.enabled().filter(|entry| entry.spec.provider != Provider::Cli).count();
-    if usable == 0 && !args.force {
-        return Err(GateError::usage("no reviewer is eligible, so the hook would refuse every push")
-            .hinted("run `review-gate init`, or add a reviewer to your configuration")
-            .hinted("--force installs it all the same"));
+    if !args.force {
+        somebody_may_answer(context)?;
     }
     let repo = context.repo()?;
     let gate = std::env::current_exe().map_err(|error| GateError::usage(error).while_doing("cannot find the path of this program"))?;
@@ -39,6 +38,20 @@ pub(super) fn uninstall(context: &Context, args: &UninstallArgs) -> Result<Told,
     let dirs = Dirs::of(&repo);
     let said = install::uninstall(dirs.place(args.global), &hooks);
     say(context, said)
+}
+
+/// Refuses where the plan for the smallest change would find nobody to ask.
+fn somebody_may_answer(context: &Context) -> Result<(), GateError> {
+    let user = context.user()?;
+    let specs: Vec<Spec> = user.enabled().map(|entry| entry.spec.clone()).filter(|spec| spec.provider != Provider::Cli).collect();
+    let stated: Vec<Stated> = user.stated().into_iter().collect();
+    let author = Author::detect(&stated, &context.env, &[]);
+    match plan::plan(Tier::Light, author.kind(), author.families(), &specs, user.same_family) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(GateError::usage(format!("{error}, so the hook would refuse every push"))
+            .hinted("run `review-gate init`, or add a reviewer of another family to your configuration")
+            .hinted("--force installs it all the same")),
+    }
 }
 
 /// A commit that a merge makes does not run pre-commit, so whoever asks for that one gets both.

@@ -3,9 +3,10 @@
 use super::policy::{self, PolicyLayer};
 use super::problem::Problems;
 use super::section::Section;
-use super::user::{self, Budget, SameFamily, User};
+use super::user::{self, Budget, User};
 use super::values::Plain;
 use crate::env::Env;
+use crate::plan::SameFamily;
 use crate::yaml;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;

@@ -26,7 +26,7 @@ pub use problem::{ConfigError, Problem};
 pub use reviewers::{Entry, UNKNOWN_PRICE};
 pub use schema::schema;
 pub use show::{policy_rows, user_rows};
-pub use user::{Budget, Lens, SameFamily, User, author_hint};
+pub use user::{Budget, Lens, User, author_hint};
 pub use values::{Mode, OnUnavailable, Refute, Stage, Verify, WhenUnavailable};
 
 use crate::env::Env;

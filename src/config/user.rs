@@ -7,6 +7,7 @@ use super::section::{Section, clip};
 use crate::author::{Stated, Who};
 use crate::env::Env;
 use crate::family::Family;
+use crate::plan::SameFamily;
 use crate::tier::Tier;
 use crate::yaml::{self, Node};
 use std::collections::BTreeSet;
@@ -16,25 +17,6 @@ use std::time::Duration;
 /// The keys of the file, in the order of the documentation.
 pub(super) const KEYS: [&str; 9] =
     ["author", "reviewers", "deadline", "push_deadline", "commit_deadline", "same_family", "budget", "allow_secrets", "lenses"];
-
-/// Whether the author's family may review where nobody else can.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum SameFamily {
-    /// Never.
-    Refuse,
-    /// At light and standard, once, on availability only, labelled as degraded everywhere.
-    Degraded,
-}
-
-impl SameFamily {
-    /// Returns the word of configuration and report.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            SameFamily::Refuse => "refuse",
-            SameFamily::Degraded => "degraded",
-        }
-    }
-}
 
 /// What may be spent, in USD.
 #[derive(Debug, Clone, Copy, PartialEq)]

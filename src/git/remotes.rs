@@ -12,7 +12,7 @@ use gix::remote::Direction;
 pub(super) enum Remotes {
     /// These, by name.
     Named(Vec<String>),
-    /// A URL that belongs to no configured remote: what any remote has counts.
+    /// A URL that belongs to no configured remote.
     Any,
 }
 
@@ -28,21 +28,6 @@ impl Remotes {
         if same.is_empty() { Remotes::Any } else { Remotes::Named(same) }
     }
 
-    /// Lists the commits that the tracking refs say the remotes have.
-    pub(super) fn tips(&self, repo: &Repo) -> Result<Vec<Oid>, GitError> {
-        let prefixes = match self {
-            Remotes::Named(names) => names.iter().map(|name| format!("refs/remotes/{name}/")).collect(),
-            Remotes::Any => vec!["refs/remotes/".to_owned()],
-        };
-        let mut tips = Vec::new();
-        for prefix in prefixes {
-            collect(repo, &prefix, &mut tips)?;
-        }
-        tips.sort_unstable();
-        tips.dedup();
-        Ok(tips)
-    }
-
     /// Returns the commit of the remotes' default branch, as `refs/remotes/<name>/HEAD` names it.
     pub(super) fn default_branch(&self, repo: &Repo) -> Result<Option<Oid>, GitError> {
         let names = match self {
@@ -56,6 +41,17 @@ impl Remotes {
         }
         Ok(None)
     }
+}
+
+/// Lists the commits that the tracking refs say some remote has. Every remote counts, not only the one that is pushed to: a branch that was rebased onto
+/// another remote's work (a fork onto its upstream) must not send that work again. A forged tracking ref hides what it names from the gate; a server that
+/// checks evidence catches it.
+pub(super) fn published(repo: &Repo) -> Result<Vec<Oid>, GitError> {
+    let mut tips = Vec::new();
+    collect(repo, "refs/remotes/", &mut tips)?;
+    tips.sort_unstable();
+    tips.dedup();
+    Ok(tips)
 }
 
 /// Where a push of the current branch goes.

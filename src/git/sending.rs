@@ -6,7 +6,7 @@
 use super::capture::Options;
 use super::history::{Ancestors, History, Unpublished};
 use super::range::Selected;
-use super::remotes::Remotes;
+use super::remotes::{self, Remotes};
 use super::revision::{self, Peeled};
 use super::tree::{self, Entry, Leaf};
 use super::{GitError, Repo, published};
@@ -82,18 +82,16 @@ struct Push<'r> {
 }
 
 impl<'r> Push<'r> {
-    /// Everything that the remote is known to have counts for every ref of the push: its tracking refs, and each old id that it advertised just now.
+    /// Everything that is known to be published counts for every ref of the push: the tracking refs, and each old id that the remote advertised just now.
     fn new(repo: &'r Repo, remotes: &Remotes, updates: &[Update], options: &'r Options) -> Result<Push<'r>, GitError> {
         let mut history = History::new(&repo.gix)?;
-        let mut tips = remotes.tips(repo)?;
+        let mut tips = remotes::published(repo)?;
         for old in updates.iter().filter_map(|update| update.old.oid()) {
             tips.extend(revision::commit_if_here(&repo.gix, old)?);
         }
         let published = Ancestors::of(&mut history, tips)?;
         let default_branch = remotes.default_branch(repo)?;
-        let note = (*remotes == Remotes::Any).then(|| "the remote is none of this repository's: what any remote has counts as published".to_owned());
-        let selected = Selected { notes: note.into_iter().collect(), ..Selected::default() };
-        Ok(Push { repo, history, published, default_branch, options, ranges: HashMap::new(), selected })
+        Ok(Push { repo, history, published, default_branch, options, ranges: HashMap::new(), selected: Selected::default() })
     }
 
     fn update(&mut self, update: Update) -> Result<(), GitError> {

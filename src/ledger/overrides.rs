@@ -93,6 +93,15 @@ pub struct Refused {
     pub subject: SubjectId,
     /// Where it was going, for messages.
     pub label: String,
+    /// The ref that it was refused for, where there was one only; the override is then for that ref.
+    pub place: Option<RefName>,
+}
+
+impl Refused {
+    fn of(subject: &SubjectRecord) -> Refused {
+        let place = if let [only] = subject.refs.as_slice() { Some(only.clone()) } else { None };
+        Refused { subject: SubjectId(subject.id.clone()), label: subject.label(), place }
+    }
 }
 
 impl Override {
@@ -167,7 +176,13 @@ impl History {
         let covered = |subject: &SubjectRecord| overrides.iter().any(|made| made.subject.0 == subject.id && now < made.expires);
         let (_, run) = self.runs_newest_first().find(|(_, run)| run.exit_code != 0 && run.subjects.iter().any(is_refused))?;
         let subject = run.subjects.iter().find(|subject| is_refused(subject) && !covered(subject))?;
-        Some(Refused { subject: SubjectId(subject.id.clone()), label: subject.label() })
+        Some(Refused::of(subject))
+    }
+
+    /// Returns what the newest run that refused a subject says of it; `None` where no run did.
+    pub fn refused(&self, id: &SubjectId) -> Option<Refused> {
+        let mut runs = self.runs_newest_first();
+        runs.find_map(|(_, run)| run.subjects.iter().find(|subject| subject.id == id.0 && is_refused(subject)).map(Refused::of))
     }
 
     /// Checks, at the moment of recording, that every override that a run relies on still holds.

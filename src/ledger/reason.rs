@@ -76,9 +76,9 @@ impl Reason {
 pub struct Lifetime(Duration);
 
 impl Lifetime {
-    const MAX_MINUTES: u64 = 72 * 60;
+    const MAX_SECONDS: u64 = 72 * 60 * 60;
 
-    /// Reads `24h`, `90m` or `3d`.
+    /// Reads `24h`, `90m`, `3d` or `45s`.
     ///
     /// # Errors
     /// [`InvalidOverride`] for what is no length of time, is zero, or is more than 72 hours.
@@ -86,19 +86,20 @@ impl Lifetime {
         let no_duration = || InvalidOverride::NoDuration(typed.to_owned());
         let text = typed.trim();
         let unit = text.chars().last().ok_or_else(no_duration)?;
-        let minutes_each = match unit {
-            'm' => 1,
-            'h' => 60,
-            'd' => 24 * 60,
+        let seconds_each = match unit {
+            's' => 1,
+            'm' => 60,
+            'h' => 60 * 60,
+            'd' => 24 * 60 * 60,
             _ => return Err(no_duration()),
         };
         let digits = &text[..text.len() - unit.len_utf8()];
         if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(no_duration());
         }
-        let minutes = digits.parse::<u64>().ok().and_then(|count| count.checked_mul(minutes_each));
-        match minutes {
-            Some(minutes @ 1..=Lifetime::MAX_MINUTES) => Ok(Lifetime(Duration::from_secs(minutes * 60))),
+        let seconds = digits.parse::<u64>().ok().and_then(|count| count.checked_mul(seconds_each));
+        match seconds {
+            Some(seconds @ 1..=Lifetime::MAX_SECONDS) => Ok(Lifetime(Duration::from_secs(seconds))),
             Some(_) | None => Err(InvalidOverride::OutOfRange(typed.to_owned())),
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! A reviewer's words are data: control characters are shown as escapes, and what it suggests stands in a frame that says whose words they are (threat T11).
 
-use super::v1::{Finding, Pass, Report, Subject};
+use super::v1::{Attempt, Finding, Pass, Report, Subject};
 use std::fmt::Write;
 
 /// Renders the report. Lines are wrapped by the terminal, not here, so that a path or a command can be copied whole.
@@ -25,13 +25,6 @@ pub fn render(report: &Report, color: bool) -> String {
     gate_line(&mut out, report, ink);
     next(&mut out, report);
     out
-}
-
-/// Renders only the `GATE:` line, for a report that goes to a file.
-pub fn gate(report: &Report) -> String {
-    let mut out = String::new();
-    gate_line(&mut out, report, Ink(false));
-    out.trim().to_owned()
 }
 
 /// Shows several lines safely, each as [`clean`] does.
@@ -80,9 +73,12 @@ fn banner(out: &mut String, report: &Report, subject: &Subject, ink: Ink) {
     }
     if subject.receipt.hit {
         line(out, "  passed before with this content under this policy; no call was made");
+    } else if change.files == 0 {
+        line(out, "  nothing new to review; no call was made");
     }
-    if let Some(id) = &subject.overridden {
-        line(out, &ink.yellow(&format!("  OVERRIDDEN by {id}; nothing was sent to a reviewer")));
+    if let Some(made) = &subject.overridden {
+        line(out, &ink.yellow(&format!("  OVERRIDDEN until {} by override {}; nothing was sent to a reviewer", made.expires, made.id)));
+        line(out, &format!("  its reason: {}", clean(&made.reason)));
     }
     for skipped in &subject.coverage.not_reviewed {
         line(out, &format!("  not reviewed: {} ({})", skipped.path, skipped.reason));
@@ -102,10 +98,24 @@ fn show_pass(out: &mut String, pass: &Pass, ink: Ink) {
     if let Some(message) = &pass.message {
         line(out, &format!("          {}", clean(message)));
     }
-    for attempt in pass.attempts.iter().filter(|attempt| attempt.class.is_some()) {
+    for (attempt, times) in tried_before(pass) {
         let class = attempt.class.as_deref().unwrap_or_default();
-        line(out, &format!("          {}: {class}: {}", attempt.reviewer, clean(&attempt.message)));
+        let often = if times > 1 { format!(" ({times} times)") } else { String::new() };
+        line(out, &format!("          before that {}: {class}{often}: {}", attempt.reviewer, clean(&attempt.message)));
     }
+}
+
+/// Returns what was tried before the answer or the last fault, equal attempts once with how often. The last one is the pass's own message.
+fn tried_before(pass: &Pass) -> Vec<(&Attempt, usize)> {
+    let mut tried: Vec<(&Attempt, usize)> = Vec::new();
+    for attempt in pass.attempts.iter().filter(|attempt| attempt.class.is_some()) {
+        match tried.iter_mut().find(|(known, _)| known.reviewer == attempt.reviewer && known.message == attempt.message) {
+            Some((_, times)) => *times += 1,
+            None => tried.push((attempt, 1)),
+        }
+    }
+    tried.retain(|(attempt, _)| pass.message.as_ref().is_none_or(|message| attempt.message.is_empty() || !message.contains(&attempt.message)));
+    tried
 }
 
 fn show(out: &mut String, finding: &Finding, ink: Ink) {

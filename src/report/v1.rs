@@ -82,7 +82,7 @@ pub struct Subject {
     pub receipt: Receipt,
     /// The override that let it through.
     #[serde(rename = "override")]
-    pub overridden: Option<String>,
+    pub overridden: Option<Override>,
 }
 
 /// One ref of a subject.
@@ -210,6 +210,17 @@ pub struct Tokens {
 pub struct Receipt {
     /// It did.
     pub hit: bool,
+}
+
+/// A person's permission.
+#[derive(Debug, Clone, Default, Serialize)]
+pub struct Override {
+    /// Its id in the ledger.
+    pub id: String,
+    /// Why.
+    pub reason: String,
+    /// Until when, RFC 3339.
+    pub expires: String,
 }
 
 /// One finding.

@@ -247,7 +247,7 @@ mod tests {
             let change = sample(seed);
             let whole = cut(&change, usize::MAX, all);
             assert_eq!(whole.len(), 1);
-            for budget in [300, 500, 1_000, 4_000] {
+            for budget in [400, 600, 1_000, 4_000] {
                 let slices = cut(&change, budget, all);
                 assert_eq!(slices, cut(&change.clone(), budget, all), "the same bytes give the same slices");
                 assert!(slices.iter().all(|slice| slice.text.len() <= budget), "seed {seed}, budget {budget}");

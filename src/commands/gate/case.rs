@@ -1,6 +1,7 @@
 //! A case: one subject with everything that is known about it before anybody is asked, and what came of asking.
 
 use super::{Context, Run, checks, key, no_reviewer, secrets};
+use crate::author::Kind;
 use crate::change::subject::{Subject, SubjectId};
 use crate::change::{Body, BytePath, FileChange};
 use crate::clock::Timestamp;
@@ -9,14 +10,15 @@ use crate::env::REVIEW_TIER;
 use crate::error::GateError;
 use crate::finding::{Finding, Status};
 use crate::git::{PolicyFile, Repo};
-use crate::ledger::{ReceiptKey, RefName};
+use crate::ledger::{Override, ReceiptKey, RefName};
 use crate::outcome::PassResult;
 use crate::paths::{PathRules, PolicyGlobs};
-use crate::plan::{self, Known, NoReviewer, Plan, SameFamily};
+use crate::plan::{self, NoReviewer, Plan};
 use crate::redact::Leak;
 use crate::tier::{self, Sizing, Tier};
 use crate::verdict::{Basis, Ground, Leniency, Reason, SubjectVerdict};
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 /// One subject on its way to a verdict.
 pub(in crate::commands) struct Case {
@@ -37,12 +39,16 @@ pub(in crate::commands) struct Case {
     pub basis: Option<Basis>,
     /// What speaks against it.
     pub reasons: Vec<Reason>,
+    /// The override that lets it through.
+    pub overridden: Option<Override>,
     /// An override that is there and does not hold.
     pub spent_override: Option<String>,
     pub passes: Vec<PassResult>,
     pub findings: Vec<Finding>,
     pub deduped: usize,
     pub notes: Vec<String>,
+    /// Files that hold replies which could not be used, by pass.
+    pub raw: Vec<(String, PathBuf)>,
     leniency: Leniency,
 }
 
@@ -53,7 +59,12 @@ impl Case {
         let layers = Layers::read(run.repo, subject, run.request.remote.as_deref())?;
         let policy = config::effective(&layers.base, layers.tip.as_ref(), run.now);
         let rules = rules(&policy)?;
-        let sizing = raised(size(run.context, subject, &rules), run.request.tier);
+        let computed = size(run.context, subject, &rules);
+        let too_low = run.request.tier.filter(|asked| *asked < computed.name);
+        let too_low = too_low.map(|asked| {
+            format!("--tier {asked} is below the computed {} and was not applied; only an override lets a change through with less", computed.name)
+        });
+        let sizing = raised(computed, run.request.tier);
         let (sent, not_sent) = coverage(subject, &rules);
         let fresh = secrets::search(run, subject)?;
         let findings = checks::policy_edits(&id, &subject.change, &layers);
@@ -61,13 +72,14 @@ impl Case {
             Ok(plan) => (Some(plan), Vec::new()),
             Err(reason) => (None, vec![reason]),
         };
+        reasons.extend(layers.broken_tip.iter().map(|why| Reason::new(Ground::Config, format!("the policy that would land cannot be read: {why}"))));
         reasons.extend(fresh.reason());
         reasons.extend(findings.iter().filter(|finding| finding.status == Status::Blocking).map(checks::reason));
         reasons.extend(too_large(&sent));
         let refs = subject.refs.iter().map(|r| RefName { remote: run.remote_name(), remote_ref: r.remote_ref.to_string() }).collect();
         let key = (!run.request.narrowed).then(|| key::of(run, subject, &policy, &sizing, plan.as_ref(), fresh.digest));
         let leniency = leniency(run, &policy, sizing.name);
-        let notes = [fresh.notes, policy.notes.clone()].concat();
+        let notes = [fresh.notes, policy.notes.clone(), too_low.into_iter().collect()].concat();
         Ok(Case {
             subject: subject.clone(),
             id,
@@ -81,11 +93,13 @@ impl Case {
             plan,
             basis: None,
             reasons,
+            overridden: None,
             spent_override: None,
             passes: Vec::new(),
             findings,
             deduped: 0,
             notes,
+            raw: Vec::new(),
             leniency,
         })
     }
@@ -130,7 +144,7 @@ pub(super) struct Layers {
     pub base: Vec<config::PolicyLayer>,
     /// Of its tip: may only tighten.
     pub tip: Option<config::PolicyLayer>,
-    /// The tip's file cannot be read; it then changes nothing.
+    /// Why the tip's file cannot be read. Once landed it would stop everybody, so it refuses here.
     pub broken_tip: Option<String>,
 }
 
@@ -203,17 +217,13 @@ fn too_large(sent: &[FileChange]) -> Option<Reason> {
 }
 
 fn plan_for(run: &Run<'_>, sizing: &Sizing, policy: &Policy) -> Result<Plan, Reason> {
-    if run.known() == Known::Unknown && policy.require_author.is_some_and(|from| sizing.name >= from) {
+    if run.author.kind() == Kind::Unknown && policy.require_author.is_some_and(|from| sizing.name >= from) {
         return Err(no_reviewer(format!(
             "the author is unknown, and the policy asks for a known one at tier {}; set `author` in your configuration",
             sizing.name
         )));
     }
-    let same = match run.user.same_family {
-        config::SameFamily::Refuse => SameFamily::Refuse,
-        config::SameFamily::Degraded => SameFamily::Degraded,
-    };
-    plan::plan(sizing.name, run.known(), run.author.families(), &run.specs, same).map_err(|error| {
+    plan::plan(sizing.name, run.author.kind(), run.author.families(), &run.specs, run.user.same_family).map_err(|error| {
         let remedy = match &error {
             NoReviewer::NoneConfigured if run.unusable.is_empty() => "run `review-gate init`, or add one to your configuration",
             NoReviewer::NoneConfigured => "add an API reviewer to your configuration",

@@ -16,10 +16,10 @@ pub(super) fn policy_edits(subject: &SubjectId, change: &Change, layers: &Layers
     let deleted = PolicyLayer::empty("tip");
     let tip = if file.new.is_some() { layers.tip.as_ref() } else { Some(&deleted) };
     let lowered = tip.map(|tip| config::lowered(&layers.base, tip)).unwrap_or_default();
-    let (severity, title) = match (&layers.broken_tip, lowered.is_empty()) {
-        (Some(why), _) => (Severity::High, format!("the policy that would land cannot be read: {why}")),
-        (None, false) => (Severity::High, format!("the policy is weakened: {}", lowered.join(", "))),
-        (None, true) => (Severity::Medium, "the policy is edited; the edit holds once it has landed".to_owned()),
+    let (severity, title) = if lowered.is_empty() {
+        (Severity::Medium, "the policy is edited; the edit holds once it has landed".to_owned())
+    } else {
+        (Severity::High, format!("the policy is weakened: {}", lowered.join(", ")))
     };
     vec![finding(subject, path, severity, title)]
 }

@@ -6,6 +6,7 @@ mod ask;
 mod case;
 mod checks;
 mod key;
+mod raw;
 mod record;
 mod secrets;
 mod view;
@@ -14,7 +15,7 @@ use case::Case;
 
 use super::interrupt::Interrupt;
 use super::{Context, Gated};
-use crate::author::{Author, Kind, Stated, Who};
+use crate::author::{Author, Stated, Who};
 use crate::change::subject::{Subject, SubjectId};
 use crate::cli::Format;
 use crate::clock::{self, Deadline, Limit, Timestamp};
@@ -23,7 +24,7 @@ use crate::error::GateError;
 use crate::exit::{Code, PassProof, Refusal, Told};
 use crate::git::{Repo, Selected};
 use crate::ledger::{Ledger, LedgerError, Reason as OverrideReason, RunRecord, Standing};
-use crate::plan::{Known, PassName};
+use crate::plan::PassName;
 use crate::prompts::Mark;
 use crate::random;
 use crate::redact::Redactor;
@@ -68,7 +69,7 @@ pub(super) struct Request {
 pub(super) struct Sink {
     /// In which form.
     pub format: Format,
-    /// Into this file instead.
+    /// Into this file; people then see the text all the same.
     pub file: Option<PathBuf>,
 }
 
@@ -106,6 +107,7 @@ pub(super) fn gate(context: &Context, repo: &Repo, user: &User, request: Request
     }
     let interrupt = Interrupt::install();
     let waited = run.ask(&mut cases, &interrupt);
+    raw::keep(&run, &mut cases);
     let verdicts: Vec<_> = cases.iter().map(Case::verdict).collect();
     let decision = match interrupt.code() {
         Some(code) => Err(code),
@@ -181,7 +183,7 @@ impl<'a> Run<'a> {
         let (specs, unusable) = ask::specs(context, user, &request.reviewers)?;
         let keys: Vec<_> = specs.iter().filter_map(Spec::secret).cloned().collect();
         let allowed: Vec<String> = user.allow_secrets.iter().cloned().collect();
-        let mut stated: Vec<Stated> = user.author.iter().map(|who| Stated { source: "config author", who: who.clone() }).collect();
+        let mut stated: Vec<Stated> = user.stated().into_iter().collect();
         stated.extend(request.authors.iter().map(|who| Stated { source: "--author", who: who.clone() }));
         let mut signs = Vec::new();
         for subject in &request.selected.subjects {
@@ -197,14 +199,6 @@ impl<'a> Run<'a> {
     /// Captures what each subject needs to be judged: policy, tier, plan, secrets, checks.
     fn cases(&self) -> Result<Vec<Case>, GateError> {
         self.request.selected.subjects.iter().map(|subject| Case::prepare(self, subject)).collect()
-    }
-
-    fn known(&self) -> Known {
-        match self.author.kind() {
-            Kind::Known => Known::Families,
-            Kind::Human => Known::Human,
-            Kind::Unknown => Known::Unknown,
-        }
     }
 
     /// `run --override`: records it before anything is decided on its strength.
@@ -226,7 +220,8 @@ impl<'a> Run<'a> {
         }
         match ledger.history().override_for(&case.id, &case.refs, self.now) {
             Standing::Valid(found) => {
-                case.basis = Some(Basis::Overridden(found.id));
+                case.basis = Some(Basis::Overridden(found.id.clone()));
+                case.overridden = Some(found);
                 return;
             }
             Standing::Refused(found, why) => case.spent_override = Some(format!("override {} {why}", found.id)),
@@ -268,13 +263,11 @@ impl<'a> Run<'a> {
             };
             let failed = |error| GateError::usage(error).while_doing(format!("cannot write the report to {}", file.display()));
             std::fs::write(file, clean(rendered)).map_err(failed)?;
-            printer.error(&clean(text::gate(report)));
-            return Ok(());
         }
         match self.request.sink.format {
-            Format::Json => printer.result(clean(json::render(report) + "\n").as_bytes()),
-            Format::Text if printer.volume() == Volume::Quiet && report.exit_code == 0 => {}
-            Format::Text => printer.result(clean(text::render(report, printer.colored())).as_bytes()),
+            Format::Json if self.request.sink.file.is_none() => printer.result(clean(json::render(report) + "\n").as_bytes()),
+            Format::Json | Format::Text if printer.volume() == Volume::Quiet && report.exit_code == 0 => {}
+            Format::Json | Format::Text => printer.result(clean(text::render(report, printer.colored())).as_bytes()),
         }
         Ok(())
     }

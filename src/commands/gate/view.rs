@@ -8,7 +8,7 @@ use crate::finding::{Finding, Severity, Status};
 use crate::outcome::{Attempt, PassOutcome, PassResult};
 use crate::report::v1;
 use crate::reviewer::{Class, Price, Usage};
-use crate::verdict::{Basis, Word};
+use crate::verdict::{Basis, Ground, Reason, Word};
 use std::time::Duration;
 
 /// Builds the report. `code` is `None` where the run is accepted; `waited` is the time that reviewers took.
@@ -28,7 +28,7 @@ pub(super) fn report(run: &Run<'_>, cases: &[Case], word: Word, code: Option<Cod
         verdict: word.to_string(),
         exit_code: code.map_or(0, |code| ExitStatus::refuse(code).code()),
         reasons: if codes.is_empty() { vec![settled(cases, code)] } else { dedup(codes) },
-        explanations: reasons.iter().map(|reason| reason.text.clone()).collect(),
+        explanations: explanations(&reasons),
         author: author(run),
         subjects: cases.iter().zip(&verdicts).map(|(case, verdict)| subject(run, case, verdict.word())).collect(),
         deletions: run.request.selected.deletions.iter().map(ToString::to_string).collect(),
@@ -37,8 +37,19 @@ pub(super) fn report(run: &Run<'_>, cases: &[Case], word: Word, code: Option<Cod
         counts: counts(cases, &findings),
         findings,
         timing: v1::Timing { total_ms: millis(total), overhead_ms: millis(total.saturating_sub(waited)) },
-        usd: cases.iter().flat_map(|case| &case.passes).map(|pass| usd(run, pass)).sum(),
+        usd: cases.iter().flat_map(|case| &case.passes).fold(0.0, |sum, pass| sum + usd(run, pass)),
     }
+}
+
+/// The reasons in words. Findings are shown in full elsewhere, so here they are only counted.
+fn explanations(reasons: &[&Reason]) -> Vec<String> {
+    let findings = reasons.iter().filter(|reason| reason.ground == Ground::Finding).count();
+    let counted = match findings {
+        0 => None,
+        1 => Some("1 finding blocks".to_owned()),
+        many => Some(format!("{many} findings block")),
+    };
+    counted.into_iter().chain(reasons.iter().filter(|reason| reason.ground != Ground::Finding).map(|reason| reason.text.clone())).collect()
 }
 
 /// The reason code of a run that nothing speaks against.
@@ -115,19 +126,20 @@ fn subject(run: &Run<'_>, case: &Case, word: Word) -> v1::Subject {
             reviewed: if case.passes.is_empty() { Vec::new() } else { case.sent.iter().map(|file| file.path().to_string()).collect() },
             not_reviewed: case.not_sent.iter().map(|(path, reason)| v1::NotReviewed { path: path.to_string(), reason }).collect(),
         },
-        passes: case.passes.iter().map(|result| pass(run, result)).collect(),
+        passes: case.passes.iter().map(|result| pass(run, case, result)).collect(),
         verifier: "SKIPPED",
         criteria: Vec::new(),
         assumptions: Vec::new(),
         receipt: v1::Receipt { hit: matches!(case.basis, Some(Basis::Receipt(_))) },
-        overridden: match &case.basis {
-            Some(Basis::Overridden(id)) => Some(id.clone()),
-            Some(Basis::Nothing | Basis::Receipt(_) | Basis::Judged(_)) | None => None,
-        },
+        overridden: case.overridden.as_ref().map(|made| v1::Override {
+            id: made.id.clone(),
+            reason: made.reason.clone(),
+            expires: made.expires.to_string(),
+        }),
     }
 }
 
-fn pass(run: &Run<'_>, result: &PassResult) -> v1::Pass {
+fn pass(run: &Run<'_>, case: &Case, result: &PassResult) -> v1::Pass {
     let spec = result.reviewer.map(|index| &run.specs[index]);
     let text = |of: fn(&crate::reviewer::Spec) -> String| spec.map(of).unwrap_or_default();
     let fault = result.outcome.fault();
@@ -140,7 +152,7 @@ fn pass(run: &Run<'_>, result: &PassResult) -> v1::Pass {
         model_reported: result.model_reported.clone(),
         outcome: result.outcome.as_str().to_owned(),
         class: fault.map(|fault| fault.class.to_string()),
-        message: fault.map(|fault| message(&result.outcome, fault.class, &fault.detail)),
+        message: fault.map(|fault| message(&result.outcome, fault.class, &fault.detail) + &kept(case, result)),
         degraded: result.degraded,
         cached_slices: 0,
         attempts: result.attempts.iter().map(|one| attempt(run, one)).collect(),
@@ -148,6 +160,12 @@ fn pass(run: &Run<'_>, result: &PassResult) -> v1::Pass {
         tokens: v1::Tokens { input: result.usage.input, cached: result.usage.cached, output: result.usage.output },
         usd: usd(run, result),
     }
+}
+
+/// Names the file that holds the reply of a pass, where one was kept.
+fn kept(case: &Case, result: &PassResult) -> String {
+    let file = case.raw.iter().find(|(pass, _)| *pass == result.name);
+    file.map(|(_, path)| format!("; the reply is kept at {}", path.display())).unwrap_or_default()
 }
 
 /// Says what a pass without an answer means, and what would mend it.
@@ -217,7 +235,7 @@ fn counts(cases: &[Case], findings: &[v1::Finding]) -> v1::Counts {
 }
 
 fn usd(run: &Run<'_>, pass: &PassResult) -> f64 {
-    pass.attempts.iter().map(|attempt| price(run.specs[attempt.reviewer].price, attempt.usage)).sum()
+    pass.attempts.iter().fold(0.0, |sum, attempt| sum + price(run.specs[attempt.reviewer].price, attempt.usage))
 }
 
 /// Cached prompt tokens are part of the prompt tokens and cost their own price.

@@ -1,1 +1,0 @@
-//! Pass 0: deterministic tests of the change, no model.
