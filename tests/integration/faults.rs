@@ -115,7 +115,8 @@ fn all_refuse(dialect: Dialect) {
         for _ in 0..16 {
             scope.spawn(|| {
                 while let Some((name, behaviour, status)) = { work.lock().unwrap().next() } {
-                    wrong.lock().unwrap().extend(judge(dialect, behaviour, status).into_iter().map(|what| format!("{name}: {what}")));
+                    let found = judge(dialect, behaviour, status);
+                    wrong.lock().unwrap().extend(found.into_iter().map(|what| format!("{name}: {what}")));
                 }
             });
         }
