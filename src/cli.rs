@@ -174,7 +174,6 @@ pub struct SelectorArgs {
     pub range: Option<String>,
     /// What pushing the current branch to its push destination would send
     #[arg(long, value_name = "REMOTE", num_args = 0..=1, group = "selector")]
-    #[expect(clippy::option_option, reason = "clap's own form of a flag whose value may be left out")]
     pub push: Option<Option<String>>,
     /// Only these paths; may be given more than once
     #[arg(long = "file", value_name = "PATH")]

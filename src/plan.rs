@@ -168,7 +168,8 @@ mod tests {
     fn the_authors_family_never_reviews_itself() {
         use Kind::{Human, Known, Unknown};
         use SameFamily::{Degraded, Refuse};
-        let cases: [(&str, Tier, Kind, &[&str], &[&str], SameFamily, &[&[(usize, bool)]]); 8] = [
+        type Case<'a> = (&'a str, Tier, Kind, &'a [&'a str], &'a [&'a str], SameFamily, &'a [&'a [(usize, bool)]]);
+        let cases: [Case<'_>; 8] = [
             ("light asks one question", Tier::Light, Known, &["anthropic"], &["openai"], Refuse, &[&[(0, false)]]),
             ("the author's own is left out", Tier::Light, Known, &["openai"], &["openai", "qwen"], Refuse, &[&[(1, false)]]),
             ("several authors", Tier::Light, Known, &["openai", "qwen"], &["openai", "qwen", "google"], Refuse, &[&[(2, false)]]),

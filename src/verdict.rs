@@ -354,7 +354,8 @@ mod tests {
     #[test]
     fn a_fault_that_someone_must_mend_is_not_hidden_by_an_outage() {
         use Class::*;
-        let cases: &[(&[(usize, Class, bool)], Ground)] = &[
+        type Chain<'a> = &'a [(usize, Class, bool)];
+        let cases: &[(Chain<'_>, Ground)] = &[
             (&[(0, Unreachable, false)], Ground::Unavailable),
             (&[(0, Unreachable, true)], Ground::DefaultHost),
             (&[(0, CutStream, false)], Ground::Unavailable),

@@ -2,6 +2,7 @@
 //! reviewer's claim may block").
 
 use super::{Claim, Provenance};
+use crate::change::slice::{is_hidden, visible};
 use crate::change::{BytePath, Change, FileChange, Hunk, Line, Origin};
 
 /// Where the evidence of a claim was found.
@@ -63,7 +64,7 @@ fn named_file<'a>(named: &str, change: &'a Change) -> Option<&'a FileChange> {
 
 /// Looks for the quoted lines in a row of one hunk, on the new side first. Among several places the one nearest to the claimed line wins.
 fn find(evidence: &str, claimed: u32, file: &FileChange) -> Option<Anchor> {
-    let wanted: Vec<String> = evidence.lines().map(|line| normal(line.as_bytes())).filter(|line| !line.is_empty()).collect();
+    let wanted: Vec<String> = evidence.lines().map(|line| normal(&with_escapes(line))).filter(|line| !line.is_empty()).collect();
     if wanted.is_empty() {
         return None;
     }
@@ -83,7 +84,7 @@ fn hits<'a>(wanted: &'a [String], hunk: &'a Hunk, side: Origin) -> impl Iterator
     let lines: Vec<(Line<'a>, String)> = hunk
         .lines()
         .filter(|line| line.origin == side || line.origin == Origin::Context)
-        .map(|line| (line, normal(line.bytes)))
+        .map(|line| (line, normal(&visible(line.bytes.strip_suffix(b"\r").unwrap_or(line.bytes)))))
         .filter(|(_, text)| !text.is_empty())
         .collect();
     let starts = lines.len().checked_sub(wanted.len()).map_or(0, |last| last + 1);
@@ -114,27 +115,24 @@ fn quotes(line: &str, quoted: &str) -> bool {
     })
 }
 
-/// Brings a line of the change and a quotation of it to one form: no white space, no leading diff mark, our visible escapes read back.
-fn normal(line: &[u8]) -> String {
-    let text = String::from_utf8_lossy(line);
-    let text = text.trim();
+/// Brings a line of the change (as the slices show it) and a quotation of it to one form: no white space, no leading diff mark, an ellipsis for what redaction
+/// masked.
+fn normal(line: &str) -> String {
+    let text = line.trim();
     let unmarked = text.strip_prefix(['+', '-']).unwrap_or(text);
-    unmarked.chars().filter(|c| !c.is_whitespace() && !is_escaped(*c)).collect::<String>().replace("\u{fffd}", "").split('⟨').fold(
-        String::new(),
-        |mut out, part| {
-            match part.split_once('⟩') {
-                Some((escape, rest)) if escape.starts_with("U+") || escape.starts_with('x') => out.push_str(rest),
-                Some(_) | None => out.push_str(part),
-            }
-            out
-        },
-    )
+    without_masks(&unmarked.chars().filter(|c| !c.is_whitespace()).collect::<String>())
 }
 
-/// Characters that the slices show as `⟨…⟩` and that a quotation may therefore carry in either form: both sides drop them.
-fn is_escaped(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fe00}'..='\u{fe0f}' | '\u{e0000}'..='\u{e01ef}' | '\u{ad}' | '\u{61c}' | '\u{180e}')
+/// Shows the hidden characters of a quotation as the slices do. A reviewer may quote either form, so escapes that are there stay.
+fn with_escapes(quoted: &str) -> String {
+    quoted.chars().map(|c| if is_hidden(c) { visible(c.to_string().as_bytes()) } else { c.to_string() }).collect()
+}
+
+/// Puts an ellipsis in place of each `[secret:…]` that redaction wrote into what the reviewer saw.
+fn without_masks(text: &str) -> String {
+    let mut parts = text.split("[secret:");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |out, part| out + "…" + part.split_once(']').map_or("", |(_, rest)| rest))
 }
 
 #[cfg(test)]
@@ -214,6 +212,14 @@ mod tests {
     fn invisible_characters_do_not_hide_the_evidence() {
         let change = change("a.rs", "+let is_admin\u{202e} = check(user);\n");
         assert!(is_found("a.rs", "let is_admin⟨U+202E⟩ = check(user);", &change));
+        assert!(is_found("a.rs", "let is_admin\u{202e} = check(user);", &change));
+    }
+
+    #[test]
+    fn what_redaction_masked_is_no_hindrance() {
+        let change = change("a.rs", "-connect(\"postgres://user:hunter2@db\", pool);\n");
+        assert!(is_found("a.rs", "connect(\"postgres://user:[secret:url-password]@db\", pool);", &change));
+        assert!(!is_found("a.rs", "connect(\"mysql://user:[secret:url-password]@db\", pool);", &change));
     }
 
     #[test]

@@ -3,11 +3,12 @@
 use super::capture::Options;
 use super::push::{PushLine, parse_lines};
 use super::range::Selected;
+use super::testing;
 use super::{GitError, Repo};
 use crate::change::subject::Subject;
 use crate::env::Env;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Output;
 
 /// A working copy `work` with a bare remote `origin` (`remote.git` beside it). Commits are a minute apart, so that their order is never a matter of luck.
 pub(super) struct World {
@@ -53,10 +54,8 @@ impl World {
         self.clock.set(self.clock.get() + 60);
         let date = format!("{} +0000", 1_700_000_000 + self.clock.get());
         let settings = ["-c", "user.name=n", "-c", "user.email=e@example.org", "-c", "gc.auto=0", "-c", "protocol.file.allow=always"];
-        #[expect(clippy::disallowed_methods, reason = "the tests stand on the real git")]
-        let mut command = Command::new("git");
-        command.current_dir(dir).env_clear().env("PATH", env!("PATH")).env("HOME", self.dir.path()).env("LC_ALL", "C");
-        command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1").env("GIT_EDITOR", "true");
+        let mut command = testing::git();
+        command.current_dir(dir).env("HOME", self.dir.path()).env("GIT_EDITOR", "true");
         command.env("GIT_AUTHOR_DATE", &date).env("GIT_COMMITTER_DATE", &date);
         command.args(settings).args(arguments).output().expect("git runs")
     }

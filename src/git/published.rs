@@ -23,14 +23,25 @@ pub(super) struct Split {
     pub(super) undone: usize,
 }
 
-/// Splits the difference between the tree of `base` and that of the tip.
-pub(super) fn split(repo: &Repository, history: &mut History<'_>, base: Oid, tip_tree: Oid, boundary: &[Oid]) -> Result<Split, GitError> {
+/// Splits the difference between the tree of `base` and that of the tip. `rewritten` is the old tip of a ref that is forced: what it brought and the new tip
+/// keeps is on that very ref already. What it brought and the new tip drops is not held against the push: that is what rewriting is for.
+pub(super) fn split(
+    repo: &Repository,
+    history: &mut History<'_>,
+    base: Oid,
+    tip_tree: Oid,
+    boundary: &[Oid],
+    rewritten: Option<Oid>,
+) -> Result<Split, GitError> {
     let mut sides = Vec::new();
     for commit in boundary.iter().filter(|commit| **commit != base) {
         sides.push(Brought::by(repo, history, base, *commit)?);
     }
     let all = tree::between(repo, Some(history.node(base)?.tree), Some(tip_tree))?;
     let undone = undone(&sides, &all);
+    if let Some(old) = rewritten {
+        sides.push(Brought::by(repo, history, base, old)?);
+    }
     let (published, mut entries): (Vec<Entry>, Vec<Entry>) = all.into_iter().partition(|entry| sides.iter().any(|side| side.explains(entry)));
     let count = undone.len();
     if count > 0 {
@@ -125,9 +136,11 @@ mod tests {
         world.colleague("main", "main", "theirs", "x\n");
         world.git(&["fetch", "-q"]);
         world.git(&["rebase", "-q", "origin/main"]);
+        world.commit("more", "2\n");
         let selected = world.push(&[["f", "f", "refs/heads/f", "origin/f"]]);
-        assert_eq!((files(only(&selected)), published(only(&selected))), (vec!["mine".to_owned()], vec!["theirs".to_owned()]));
-        assert_eq!((only(&selected).refs[0].force, only(&selected).commits.len()), (true, 1));
+        let (sent, set_aside) = (files(only(&selected)), published(only(&selected)));
+        assert_eq!((sent, set_aside), (vec!["more".to_owned()], vec!["mine".to_owned(), "theirs".to_owned()]), "the ref has `mine` already");
+        assert_eq!((only(&selected).refs[0].force, only(&selected).commits.len()), (true, 2));
         // Onto the published branch itself, by a fast-forward: all of it is there already.
         let selected = world.push(&[["origin/f", "origin/f", "refs/heads/main", "main"]]);
         assert_eq!((files(only(&selected)), published(only(&selected))), (vec![], vec!["mine".to_owned()]));

@@ -1,12 +1,16 @@
 //! A throw-away repository with a real git beside it, and changes made at random from a seed.
 
-use crate::env::Env;
 use gix::Repository;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
+
+/// Returns a command for the real git, with nothing of this process's environment but the PATH.
+pub(super) fn git() -> std::process::Command {
+    real::git()
+}
 
 /// A repository without any configuration from outside.
 pub(super) struct Sandbox {
@@ -32,10 +36,8 @@ impl Sandbox {
 
     fn run(&self, input: Stdio, arguments: &[&str]) -> Vec<u8> {
         let settings = ["-c", "user.name=n", "-c", "user.email=e@example.org", "-c", "gc.auto=0", "-c", "commit.gpgSign=false"];
-        let path = Env::of_process().os("PATH").expect("a PATH, because git is found by it").to_owned();
-        let mut command = real::git();
-        command.current_dir(self.dir.path()).env_clear().env("PATH", path).env("HOME", self.dir.path().join("home")).env("LC_ALL", "C");
-        command.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null");
+        let mut command = git();
+        command.current_dir(self.dir.path()).env("HOME", self.dir.path().join("home"));
         let output = command.stdin(input).args(settings).args(arguments).output().expect("git runs");
         assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
         output.stdout
@@ -251,10 +253,14 @@ impl Garden<'_> {
 
 #[cfg(test)]
 mod real {
+    use crate::env::Env;
     use std::process::Command;
 
     #[expect(clippy::disallowed_methods, reason = "the tests compare with the real git")]
     pub(super) fn git() -> Command {
-        Command::new("git")
+        let path = Env::of_process().os("PATH").expect("a PATH, because git is found by it").to_owned();
+        let mut command = Command::new("git");
+        command.env_clear().env("PATH", path).env("LC_ALL", "C").env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_SYSTEM", "/dev/null");
+        command
     }
 }

@@ -3,6 +3,7 @@
 //! A reviewer's words are data: control characters are shown as escapes, and what it suggests stands in a frame that says whose words they are (threat T11).
 
 use super::v1::{Attempt, Finding, Pass, Report, Subject};
+use crate::change::slice::is_hidden;
 use std::fmt::Write;
 
 /// Renders the report. Lines are wrapped by the terminal, not here, so that a path or a command can be copied whole.
@@ -37,18 +38,13 @@ pub fn clean(text: &str) -> String {
     text.chars().fold(String::with_capacity(text.len()), |mut out, c| {
         match c {
             '\n' | '\t' | '\r' => out.push(' '),
-            c if c.is_control() || is_deceptive(c) => {
+            c if is_hidden(c) => {
                 let _ = write!(out, "⟨U+{:04X}⟩", c as u32);
             }
             c => out.push(c),
         }
         out
     })
-}
-
-/// Characters that reorder or hide text on a terminal (CVE-2021-42574 and its kin).
-fn is_deceptive(c: char) -> bool {
-    matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{e0000}'..='\u{e007f}' | '\u{e0100}'..='\u{e01ef}')
 }
 
 fn line(out: &mut String, text: &str) {
@@ -224,7 +220,7 @@ mod tests {
         };
         let report = Report { findings: vec![finding], notes: vec![hostile.to_owned()], ..Report::default() };
         let text = render(&report, false);
-        assert!(text.chars().all(|c| c == '\n' || !(c.is_control() || is_deceptive(c))), "{text:?}");
+        assert!(text.chars().all(|c| c == '\n' || !(c.is_control() || is_hidden(c))), "{text:?}");
         assert!(text.contains("⟨U+001B⟩[2Jb⟨U+009B⟩"), "{text}");
     }
 

@@ -7,6 +7,8 @@ mod chain;
 mod parallel;
 mod refute;
 mod retry;
+#[cfg(test)]
+mod tests;
 
 pub use refute::refute;
 
@@ -118,13 +120,20 @@ pub fn run(session: &Session, plan: &Plan, deadline: Deadline, stop: &dyn Fn() -
     Ok(plan.passes.iter().map(|pass| join(pass.name, parts.by_ref().take(session.batches.len()).collect(), started)).collect())
 }
 
+/// Builds the question for a nonce.
+type Ask = dyn Fn(&Mark) -> Question + Send;
+/// Reads a complete reply to the call with the nonce.
+type Read<T> = dyn Fn(&CompleteReply, &str) -> Result<T, Fault> + Send;
+/// Takes the whole claims out of a cut reply to the call with the nonce.
+type Salvage = dyn Fn(&str, &str) -> Vec<Claim> + Send;
+
 /// One question on one chain, to be run by a worker.
 struct Job<T> {
     pass: String,
     chain: Vec<Link>,
-    question: Box<dyn Fn(&Mark) -> Question + Send>,
-    read: Box<dyn Fn(&CompleteReply, &str) -> Result<T, Fault> + Send>,
-    salvage: Box<dyn Fn(&str, &str) -> Vec<Claim> + Send>,
+    question: Box<Ask>,
+    read: Box<Read<T>>,
+    salvage: Box<Salvage>,
 }
 
 fn pass_job(session: &Session, name: PassName, chain: &[Link], batch: usize) -> Job<Review> {

@@ -113,7 +113,7 @@ fn a_pushed_policy_that_cannot_be_read_is_refused() {
     let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Clean));
     let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
     repo.write(".review-gate.yaml", "blok: HIGH\n").commit("policy");
-    Gate::pre_push(&repo, &repo.push_line("main")).run().expect(1).says(".review-gate.yaml:1:1").says("`blok`").says("`block`");
+    Gate::pre_push(&repo, &repo.push_line("main")).run().expect(2).says("1:1").says("`blok`").says("`block`");
 }
 
 #[test]

@@ -45,9 +45,9 @@ fn an_override_holds_for_one_ref_of_one_remote() {
     repo.remote("second", &sandbox.bare("second.git"));
     repo.git(&["push", "-q", "--no-verify", "second", "main~1:refs/heads/main"]);
     repo.gate(&["override", "--reason", REASON]).run().expect(0);
-    repo.push(&["origin", "main"]).expect(0);
     repo.push(&["second", "main"]).expect_refused();
     assert_eq!(repo.remote_oid("second", "refs/heads/main"), Some(repo.oid("main~1")));
+    repo.push(&["origin", "main"]).expect(0);
 }
 
 #[test]
@@ -79,7 +79,8 @@ fn an_override_ends() {
 fn an_override_needs_something_that_was_refused() {
     let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
     let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
-    repo.gate(&["override", "--reason", REASON]).run().expect(2).says("--subject");
+    repo.gate(&["override", "--reason", REASON]).run().expect(17).says("no refused subject");
+    repo.gate(&["override", "--reason", REASON, "--subject", "0123456789abcdef"]).run().expect(17);
 }
 
 #[test]
@@ -91,7 +92,8 @@ fn run_takes_an_override_of_its_own() {
     repo.gate(&["run", "--staged", "--override", "x"]).run().expect(17);
     let (run, report) = repo.gate(&["run", "--staged", "--override", REASON]).report();
     run.expect(0);
-    let id = report["subjects"][0]["override"].as_str().expect("the report names the override");
+    assert_eq!(report["subjects"][0]["override"]["reason"], REASON);
+    let id = report["subjects"][0]["override"]["id"].as_str().expect("the report names the override");
     repo.gate(&["log", "show"]).run().expect(0).says(id);
     assert_eq!(repo.gate(&["log", "show"]).run().expect(0).stdout.matches(REASON).count(), 1);
 }
