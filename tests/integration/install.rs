@@ -20,6 +20,22 @@ fn write_hook(file: &Path, script: &str) {
     fs::set_permissions(file, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
+/// Copies the program. A child does it: a file that this process had open for writing may still be open in a child of another test, and could not be run.
+fn copy_of_the_gate(sandbox: &Sandbox, folder: &str) -> PathBuf {
+    let program = sandbox.path().join(folder).join("review-gate");
+    fs::create_dir(program.parent().unwrap()).unwrap();
+    let mut copy = sandbox.command("cp");
+    copy.arg(GATE).arg(&program);
+    child::run(copy, b"").expect(0);
+    program
+}
+
+fn install_with(program: &Path, repo: &Repo<'_>) {
+    let mut install = repo.sandbox().command(program);
+    install.arg("install").current_dir(repo.path());
+    child::run(install, b"").expect(0);
+}
+
 /// A hook of someone else that keeps what it is given.
 const FOREIGN: &str =
     "#!/bin/sh\nprintf '%s %s\\n' \"$1\" \"$2\" > \"$(git rev-parse --git-dir)/foreign-args\"\ncat > \"$(git rev-parse --git-dir)/foreign-stdin\"\n";
@@ -79,12 +95,8 @@ fn a_chained_hook_does_not_let_a_bad_change_through() {
 fn the_hook_refuses_when_the_program_is_gone() {
     let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Clean));
     let repo = configured(&sandbox, &peer);
-    let program = sandbox.path().join("bin/review-gate");
-    fs::create_dir(program.parent().unwrap()).unwrap();
-    fs::copy(GATE, &program).unwrap();
-    let mut install = sandbox.command(&program);
-    install.arg("install").current_dir(repo.path());
-    child::run(install, b"").expect(0);
+    let program = copy_of_the_gate(&sandbox, "bin");
+    install_with(&program, &repo);
     repo.write("run.rs", GOOD).commit("run");
     fs::remove_file(&program).unwrap();
     repo.push(&["origin", "main"]).expect_refused().says("review-gate");
@@ -119,14 +131,10 @@ fn without_an_eligible_reviewer_there_is_no_hook() {
 fn paths_with_spaces_and_quotes_work() {
     let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
     sandbox.configure(&[Reviewer::qwen(&peer)], "");
-    let program = sandbox.path().join("a b's/review-gate");
-    fs::create_dir(program.parent().unwrap()).unwrap();
-    fs::copy(GATE, &program).unwrap();
+    let program = copy_of_the_gate(&sandbox, "a b's");
     let repo = sandbox.repo("it's a \"work\" $tree");
     repo.remote("origin", &sandbox.bare("or igin.git"));
-    let mut install = sandbox.command(&program);
-    install.arg("install").current_dir(repo.path());
-    child::run(install, b"").expect(0);
+    install_with(&program, &repo);
     repo.write("run.rs", GOOD).commit("run");
     repo.push(&["origin", "main"]).expect(0);
 }

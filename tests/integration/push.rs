@@ -272,3 +272,13 @@ fn subjects(report: &serde_json::Value) -> &Vec<serde_json::Value> {
 fn remote_ref(subject: &serde_json::Value) -> &str {
     subject["refs"][0]["remote_ref"].as_str().expect("a subject has a remote ref")
 }
+
+#[test]
+fn what_one_remote_got_unseen_is_reviewed_before_another_gets_it() {
+    let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
+    let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
+    repo.remote("backup", &sandbox.bare("backup.git"));
+    repo.write("run.rs", EVIL).commit("run");
+    repo.git(&["push", "-q", "--no-verify", "backup", "main"]);
+    repo.push(&["origin", "main"]).expect_refused().says("run.rs:1");
+}
