@@ -4,7 +4,6 @@
 
 use super::{GitError, Repo, object, revision};
 use crate::change::{BytePath, Oid};
-use gix::bstr::ByteSlice as _;
 use gix::remote::Direction;
 
 /// The remotes of this repository's configuration that a push goes to.
@@ -43,15 +42,47 @@ impl Remotes {
     }
 }
 
-/// Lists the commits that the tracking refs say some remote has. Every remote counts, not only the one that is pushed to: a branch that was rebased onto
-/// another remote's work (a fork onto its upstream) must not send that work again. A forged tracking ref hides what it names from the gate; a server that
-/// checks evidence catches it.
-pub(super) fn published(repo: &Repo) -> Result<Vec<Oid>, GitError> {
+/// Lists the commits that count as published for a push to `remotes`: what their own tracking refs say they have, and what was *fetched* from any other remote.
+///
+/// A branch that was rebased onto another remote's work (a fork onto its upstream) must not send that work again. But what this clone itself pushed to another
+/// remote proves nothing: it may have gone there unseen, past the hook or by an override for that remote alone. A forged tracking ref hides what it names;
+/// a server that checks evidence catches it.
+pub(super) fn published(repo: &Repo, remotes: &Remotes) -> Result<Vec<Oid>, GitError> {
+    let configured = names(repo);
+    let own = |owner: &str| match remotes {
+        Remotes::Named(names) => names.iter().any(|name| name == owner),
+        Remotes::Any => false,
+    };
     let mut tips = Vec::new();
-    collect(repo, "refs/remotes/", &mut tips)?;
+    each(repo, "refs/remotes/", &mut |reference| {
+        let counts = own(&owner(reference, &configured)) || !was_pushed_from_here(reference);
+        if let Some(id) = reference.try_id().filter(|_| counts) {
+            tips.extend(revision::commit_if_here(&repo.gix, object::oid(&id))?);
+        }
+        Ok(())
+    })?;
     tips.sort_unstable();
     tips.dedup();
     Ok(tips)
+}
+
+/// Returns the remote that a tracking ref belongs to: the configured one with the longest name that fits (`a/b` beside `a`), else its first part.
+fn owner(reference: &gix::Reference<'_>, configured: &[String]) -> String {
+    let name = reference.name().as_bstr().to_string();
+    let below = name.strip_prefix("refs/remotes/").unwrap_or(&name);
+    let fits = configured.iter().filter(|remote| below.strip_prefix(remote.as_str()).is_some_and(|rest| rest.starts_with('/')));
+    fits.max_by_key(|remote| remote.len()).cloned().unwrap_or_else(|| below.split('/').next().unwrap_or_default().to_owned())
+}
+
+/// Tells whether a tracking ref has its value from a push of this clone: git notes that in the ref's log. A log that cannot be read is no proof of a fetch;
+/// one that is not there is what a clone leaves.
+fn was_pushed_from_here(reference: &gix::Reference<'_>) -> bool {
+    let mut log = reference.log_iter();
+    match log.rev() {
+        Ok(None) => false,
+        Ok(Some(mut lines)) => lines.next().is_some_and(|line| line.map_or(true, |line| line.message == "update by push")),
+        Err(_) => true,
+    }
 }
 
 /// Where a push of the current branch goes.
@@ -109,8 +140,12 @@ fn same_url(a: &str, b: &str) -> bool {
 }
 
 fn has_tracking_refs(repo: &Repo, remote: &str) -> bool {
-    let mut tips = Vec::new();
-    is_name(remote) && collect(repo, &format!("refs/remotes/{remote}/"), &mut tips).is_ok() && !tips.is_empty()
+    let mut any = false;
+    let mut see = |_: &gix::Reference<'_>| {
+        any = true;
+        Ok(())
+    };
+    is_name(remote) && each(repo, &format!("refs/remotes/{remote}/"), &mut see).is_ok() && any
 }
 
 /// A URL or a path is no part of a ref name.
@@ -118,21 +153,10 @@ pub(super) fn is_name(remote: &str) -> bool {
     gix::refs::FullName::try_from(format!("refs/remotes/{remote}/HEAD")).is_ok()
 }
 
-/// Collects the commits below a prefix. Refs of a remote whose name continues this one's (`a/b` beside `a`) are its own.
-fn collect(repo: &Repo, prefix: &str, tips: &mut Vec<Oid>) -> Result<(), GitError> {
-    let below = names(repo).into_iter().map(|name| format!("refs/remotes/{name}/"));
-    let others: Vec<String> = below.filter(|other| other.len() > prefix.len() && other.starts_with(prefix) && prefix != "refs/remotes/").collect();
+/// Visits the refs below a prefix, peeled. One that leads nowhere is passed over: it says nothing of what a remote has.
+fn each(repo: &Repo, prefix: &str, visit: &mut dyn FnMut(&gix::Reference<'_>) -> Result<(), GitError>) -> Result<(), GitError> {
     let doing = || format!("list the refs below {prefix}");
     let platform = repo.gix.references().map_err(GitError::other(doing()))?;
-    let refs = platform.prefixed(prefix).and_then(|refs| refs.peeled()).map_err(GitError::other(doing()))?;
-    for reference in refs.filter_map(Result::ok) {
-        let name = reference.name().as_bstr();
-        if others.iter().any(|other| name.starts_with_str(other)) {
-            continue;
-        }
-        if let Some(id) = reference.try_id() {
-            tips.extend(revision::commit_if_here(&repo.gix, object::oid(&id))?);
-        }
-    }
-    Ok(())
+    let mut refs = platform.prefixed(prefix).and_then(|refs| refs.peeled()).map_err(GitError::other(doing()))?;
+    refs.by_ref().filter_map(Result::ok).try_for_each(|reference| visit(&reference))
 }

@@ -85,7 +85,7 @@ impl<'r> Push<'r> {
     /// Everything that is known to be published counts for every ref of the push: the tracking refs, and each old id that the remote advertised just now.
     fn new(repo: &'r Repo, remotes: &Remotes, updates: &[Update], options: &'r Options) -> Result<Push<'r>, GitError> {
         let mut history = History::new(&repo.gix)?;
-        let mut tips = remotes::published(repo)?;
+        let mut tips = remotes::published(repo, remotes)?;
         for old in updates.iter().filter_map(|update| update.old.oid()) {
             tips.extend(revision::commit_if_here(&repo.gix, old)?);
         }
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn what_any_remote_has_is_published_whichever_is_pushed_to() {
+    fn what_was_pushed_to_one_remote_is_news_to_another_and_what_was_fetched_is_not() {
         let world = World::new();
         world.git(&["remote", "add", "other", "../other.git"]);
         world.git(&["remote", "set-url", "--push", "origin", "ssh://host/push.git"]);
@@ -283,7 +283,16 @@ mod tests {
             let lines = world.lines(&[["HEAD", "HEAD", "refs/heads/x", "-"]]);
             world.repo().pushed(&lines, remote, remote, &Options::default()).expect("a push")
         };
-        for remote in ["origin", "../remote.git", "ssh://host/push.git/", "https://host/unknown", "other", "../other.git"] {
+        // Written as a push of this clone writes it, whatever the fixture did.
+        world.git(&["update-ref", "-m", "update by push", "--create-reflog", "refs/remotes/origin/main", "main~1"]);
+        for remote in ["origin", "../remote.git", "ssh://host/push.git/"] {
+            assert_eq!(files(only(&push(remote))), ["n"], "{remote}");
+        }
+        for remote in ["https://host/unknown", "other", "../other.git"] {
+            assert_eq!(files(only(&push(remote))), ["base", "n"], "{remote}");
+        }
+        world.git(&["update-ref", "-m", "fetch upstream: storing head", "--create-reflog", "refs/remotes/upstream/main", "main~1"]);
+        for remote in ["origin", "https://host/unknown", "other"] {
             assert_eq!(files(only(&push(remote))), ["n"], "{remote}");
         }
     }

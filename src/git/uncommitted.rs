@@ -4,7 +4,7 @@ use super::capture::{self, Options};
 use super::history::{Ancestors, History};
 use super::published::Brought;
 use super::range::Selected;
-use super::remotes;
+use super::remotes::{self, Remotes};
 use super::tree::Entry;
 use super::{GitError, Repo, index, object, revision, worktree};
 use crate::change::subject::{BaseSource, RefUpdate, Subject};
@@ -46,7 +46,7 @@ impl Repo {
     fn without_published_merge(&self, entries: Vec<Entry>, notes: &mut Vec<String>) -> Result<(Vec<Entry>, Vec<BytePath>), GitError> {
         let (Some(head), merged) = (self.head_commit()?, self.merge_heads()?) else { return Ok((entries, Vec::new())) };
         let mut history = History::new(&self.gix)?;
-        let mut known = Ancestors::of(&mut history, remotes::published(self)?)?;
+        let mut known = Ancestors::of(&mut history, remotes::published(self, &Remotes::of(self, &remotes::default_name(self), ""))?)?;
         let mut sides = Vec::new();
         for commit in merged {
             if known.contains(&mut history, commit)? {
