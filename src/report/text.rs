@@ -157,7 +157,7 @@ fn next(out: &mut String, report: &Report) {
         return;
     }
     let advice: &[&str] = match report.exit_code {
-        1 => &["Fix what blocks and try again; an unchanged hunk keeps its finding."],
+        1 => &["Fix what blocks and try again."],
         3 => &["A person must look at this."],
         4 => &["Check the reviewer's `model` in your configuration against what its host serves."],
         6 => &["Start the reviewer, or set its `host` in your configuration."],

@@ -29,7 +29,7 @@ pub(super) fn report(run: &Run<'_>, cases: &[Case], word: Word, code: Option<Cod
         started: run.now.to_string(),
         verdict: word.to_string(),
         exit_code: code.map_or(0, |code| ExitStatus::refuse(code).code()),
-        reasons: if codes.is_empty() { vec![settled(cases, code)] } else { dedup(codes) },
+        reasons: if codes.is_empty() || is_interrupt(code) { vec![settled(cases, code)] } else { dedup(codes) },
         explanations: explanations(&reasons),
         author: author(run),
         subjects: cases.iter().zip(&verdicts).map(|(case, verdict)| subject(run, case, verdict.word())).collect(),
@@ -95,12 +95,16 @@ fn explanations(reasons: &[&Reason]) -> Vec<String> {
 fn settled(cases: &[Case], code: Option<Code>) -> String {
     let all = |is: fn(&Basis) -> bool| !cases.is_empty() && cases.iter().all(|case| case.basis.as_ref().is_some_and(is));
     let word = match code {
-        Some(_) => "RG312",
+        Some(_) => reason_of(Code::Interrupted),
         None if cases.is_empty() || all(|basis| matches!(basis, Basis::Nothing)) => "RG010",
         None if cases.iter().any(|case| matches!(case.basis, Some(Basis::Overridden(_)))) => "RG600",
         None => "RG000",
     };
     word.to_owned()
+}
+
+fn is_interrupt(code: Option<Code>) -> bool {
+    matches!(code, Some(Code::Interrupted | Code::Terminated))
 }
 
 fn dedup(mut codes: Vec<String>) -> Vec<String> {
