@@ -18,20 +18,23 @@ pub struct Cli {
     pub common: Common,
 }
 
+/// The heading of the flags that every verb takes.
+const EVERYWHERE: &str = "Everywhere";
+
 /// Flags that every verb takes.
 #[derive(Debug, Args)]
 pub struct Common {
     /// User configuration file [default: $XDG_CONFIG_HOME/review-gate/config.yaml]
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, value_name = "FILE", help_heading = EVERYWHERE)]
     pub config: Option<PathBuf>,
     /// Say less: only refusals
-    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    #[arg(short, long, global = true, conflicts_with = "verbose", help_heading = EVERYWHERE)]
     pub quiet: bool,
     /// Say more: every hop of every chain
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, help_heading = EVERYWHERE)]
     pub verbose: bool,
     /// Colour
-    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value = "auto")]
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value = "auto", help_heading = EVERYWHERE)]
     pub color: When,
 }
 
@@ -189,7 +192,7 @@ pub struct RunArgs {
     /// Where the report goes.
     #[command(flatten)]
     pub output: OutputArgs,
-    /// At least this tier; a lower one than the computed needs a recorded override
+    /// Raise the tier to at least this one; a lower one than the computed is not applied
     #[arg(long, value_name = "TIER")]
     pub tier: Option<String>,
     /// Say what would be asked, ask nobody, write nothing
@@ -201,8 +204,8 @@ pub struct RunArgs {
     /// Only this reviewer; may be given more than once, in order
     #[arg(long, value_name = "NAME")]
     pub reviewer: Vec<String>,
-    /// Seconds for the whole run
-    #[arg(long, value_name = "SECONDS")]
+    /// Seconds for the whole run, at most 3600
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub deadline: Option<u64>,
     /// Let this change through for this reason, and write it down
     #[arg(long = "override", value_name = "REASON")]
@@ -219,7 +222,7 @@ pub struct DiffArgs {
     #[arg(long, value_enum, conflicts_with = "selector")]
     pub stage: Option<StageName>,
     /// The remote's name and URL, for --stage pre-push
-    #[arg(requires = "stage")]
+    #[arg(requires = "stage", num_args = 2, value_names = ["REMOTE", "URL"])]
     pub remote: Vec<OsString>,
     /// Show a rename as a deletion and an addition
     #[arg(long)]
@@ -318,7 +321,7 @@ pub struct OverrideArgs {
     /// Why; it is recorded
     #[arg(long, value_name = "TEXT")]
     pub reason: String,
-    /// How long it holds: 90m, 24h, 3d
+    /// How long it holds: 90m, 24h, 3d; at most 72h
     #[arg(long, value_name = "TIME", default_value = "24h")]
     pub expires: String,
     /// Which subject [default: the last one refused]

@@ -58,17 +58,17 @@ pub fn would_block(placed: &Placed, bar: Severity) -> bool {
     placed.finding.claim.severity >= bar
         && match &placed.placement {
             Placement::Anchored(anchor) => !anchor::is_pre_existing(&placed.finding.claim, anchor),
-            Placement::InFile(_) => true,
-            Placement::Elsewhere => false,
+            // Nobody may drop a grave claim because its file was written in an odd way: the refuter is asked, and stands in for the anchor.
+            Placement::InFile(_) | Placement::Elsewhere => true,
         }
 }
 
-/// Why a person must decide: an unanchored claim of a changed file that no refuter could judge (status 3).
+/// Why a person must decide: an unanchored claim that no refuter could judge (status 3).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Undecided(pub String);
 
-/// Settles the status of a finding. An anchored claim falls only to a refutation whose evidence is found; an unanchored one in a changed file stands only if
-/// the refuter confirms it with evidence that is found (product contract; ruling on J07).
+/// Settles the status of a finding. An anchored claim falls only to a refutation whose evidence is found; an unanchored one stands only if the refuter confirms
+/// it with evidence that is found (product contract; ruling on J07).
 ///
 /// # Errors
 /// [`Undecided`] where no refuter could judge an unanchored claim; the finding is then `unanchored`.
@@ -76,7 +76,6 @@ pub fn settle(placed: &mut Placed, bar: Severity, refuted: &Refuted) -> Result<(
     let finding = &mut placed.finding;
     let (status, note) = match &placed.placement {
         _ if finding.claim.severity < bar => (Status::Open, None),
-        Placement::Elsewhere => (Status::Unanchored, Some("the file is not in the change".to_owned())),
         Placement::Anchored(anchor) if anchor::is_pre_existing(&finding.claim, anchor) => {
             (Status::Open, Some("pre-existing: the line is unchanged and was there at the base".to_owned()))
         }
@@ -88,7 +87,7 @@ pub fn settle(placed: &mut Placed, bar: Severity, refuted: &Refuted) -> Result<(
             Refuted::NoAnswer(why) => (Status::Blocking, Some(format!("the refuter gave no answer ({why}), so the finding stands"))),
             Refuted::NotAsked | Refuted::No { .. } => (Status::Blocking, None),
         },
-        Placement::InFile(_) => match refuted {
+        Placement::InFile(_) | Placement::Elsewhere => match refuted {
             Refuted::No { found: true, .. } => {
                 (Status::Blocking, Some("its own evidence is not in the change; the refuter confirmed it with evidence that is".to_owned()))
             }
@@ -148,20 +147,24 @@ fn words(claim: &Claim) -> BTreeSet<String> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 3).map(str::to_owned).collect()
 }
 
-/// Tells whether two claims share enough of the shorter one's words. Wording only merges duplicates inside one run (ruling on identity).
+/// Tells whether two claims share enough of the shorter one's words. Wording only merges duplicates inside one run (ruling on identity). Claims without words to
+/// compare stay apart: merging is for reading, and must not make one disappear behind another.
 fn alike(a: &BTreeSet<String>, b: &BTreeSet<String>) -> bool {
     let shorter = a.len().min(b.len());
-    shorter == 0 || a.intersection(b).count() * 2 >= shorter
+    shorter > 0 && a.intersection(b).count() * 2 >= shorter
 }
 
 fn absorb(finding: &mut Finding, source: &str, claim: &Claim) {
     if !finding.sources.iter().any(|known| known == source) {
         finding.sources.push(source.to_owned());
     }
+    // Whoever says that the change brought it in is not outvoted by whoever says that it was there.
+    let provenance = finding.claim.provenance.min(claim.provenance);
     if claim.severity > finding.claim.severity {
-        // The stronger claim comes with its own failing case and provenance.
+        // The stronger claim comes with its own failing case.
         finding.claim = claim.clone();
     }
+    finding.claim.provenance = provenance;
 }
 
 #[cfg(test)]
@@ -215,10 +218,25 @@ mod tests {
     }
 
     #[test]
+    fn a_claim_that_blocks_never_disappears_behind_one_that_does_not() {
+        let old = "let before = old_value();";
+        let was_there = |title: &str| Claim { provenance: Provenance::PreExisting, ..claim(Severity::Critical, old, title) };
+        let brought = |title: &str| Claim { provenance: Provenance::Exposed, ..claim(Severity::High, old, title) };
+        for (one, two) in [
+            ("Value reaches the query", "The value reaches the query unchecked"),
+            ("old", "SQL injection reachable by the new caller"),
+            ("bad", "sad"),
+        ] {
+            let both = merged(&[("general", was_there(one)), ("adversarial", brought(two))]);
+            assert!(both.iter().any(|placed| would_block(placed, Severity::High)), "{one} / {two}");
+        }
+    }
+
+    #[test]
     fn what_blocks_follows_anchor_provenance_and_refuter() {
         let pre_existing = Claim { provenance: Provenance::PreExisting, ..claim(Severity::High, "let before = old_value();", "t") };
         let wrongly_pre_existing = Claim { provenance: Provenance::PreExisting, ..claim(Severity::High, NEW, "t") };
-        let elsewhere = Claim { file: "other.rs".to_owned(), ..claim(Severity::Critical, NEW, "t") };
+        let elsewhere = Claim { file: "other.rs".to_owned(), ..claim(Severity::Critical, "invented_call(everything)", "t") };
         let anchored = claim(Severity::High, NEW, "t");
         let unanchored = claim(Severity::High, "invented_call(everything)", "t");
         let yes = |found| Refuted::Yes { why: "w".to_owned(), found };
@@ -238,7 +256,9 @@ mod tests {
             ("unanchored, nobody asked", unanchored, Refuted::NotAsked, Err(Status::Unanchored)),
             ("pre-existing on an unchanged line", pre_existing, Refuted::NotAsked, Ok(Status::Open)),
             ("called pre-existing on a new line", wrongly_pre_existing, Refuted::NotAsked, Ok(Status::Blocking)),
-            ("a file that is not in the change", elsewhere, Refuted::NotAsked, Ok(Status::Unanchored)),
+            ("a file that is not in the change, nobody asked", elsewhere.clone(), Refuted::NotAsked, Err(Status::Unanchored)),
+            ("a file that is not in the change, not confirmed", elsewhere.clone(), no(false), Ok(Status::Unanchored)),
+            ("a file that is not in the change, confirmed", elsewhere, no(true), Ok(Status::Blocking)),
         ];
         for (name, claim, refuted, expected) in cases {
             let mut placed = merged(&[("general", claim)]).remove(0);
@@ -254,7 +274,7 @@ mod tests {
         assert!(asked(claim(Severity::High, NEW, "t")));
         assert!(asked(claim(Severity::High, "invented_call(everything)", "t")));
         assert!(!asked(claim(Severity::Medium, NEW, "t")));
-        assert!(!asked(Claim { file: "other.rs".to_owned(), ..claim(Severity::Critical, NEW, "t") }));
+        assert!(asked(Claim { file: "other.rs".to_owned(), ..claim(Severity::Critical, "invented_call(everything)", "t") }));
     }
 
     #[test]

@@ -50,8 +50,6 @@ struct Panel<'a> {
     redactor: &'a Redactor,
     author: &'a Author,
     deadline: Deadline,
-    /// Kept for the refuter: a quarter of the whole (ruling on B14).
-    reserve: Duration,
     printer: Printer,
     interrupt: &'a Interrupt,
 }
@@ -195,9 +193,9 @@ impl Run<'_> {
         let started = clock::instant();
         let printer = self.context.printer;
         let channel = if printer.volume() == Volume::Quiet { Channel::Off } else { self.request.progress };
-        let progress = Progress::start(channel, self.deadline);
+        let progress = Progress::start(channel, self.deadline.for_passes());
         let (specs, redactor, author, deadline) = (&self.specs, &self.redactor, &self.author, self.deadline);
-        let panel = Panel { specs, redactor, author, deadline, reserve: self.request.deadline / 4, printer, interrupt };
+        let panel = Panel { specs, redactor, author, deadline, printer, interrupt };
         for chunk in open.chunks_mut(SUBJECTS) {
             // Each of these threads waits on channels under the one deadline, so joining them is bounded too.
             thread::scope(|scope| {
@@ -229,7 +227,7 @@ impl Panel<'_> {
         };
         let session = Session::new(reviewers, briefing.script, briefing.batches, self.author.families().clone(), self.watch(board));
         let stop = || self.interrupt.code().is_some();
-        let passes = review::run(&session, &plan, self.deadline.less(self.reserve), &stop);
+        let passes = review::run(&session, &plan, self.deadline.for_passes(), &stop);
         let settled = passes.and_then(|passes| {
             case.passes = passes;
             self.settle(case, &session, &plan, &stop)
@@ -273,10 +271,10 @@ impl Panel<'_> {
 
     /// Tells the progress board and, with `-v`, the hop log what happens.
     fn watch(&self, board: Board) -> Arc<dyn Fn(Event) + Send + Sync> {
-        let names: Vec<(String, String)> = self.specs.iter().map(|spec| (spec.name.clone(), spec.label())).collect();
+        let names: Vec<String> = self.specs.iter().map(|spec| spec.name.clone()).collect();
         let (printer, redactor) = (self.printer, self.redactor.clone());
         Arc::new(move |event| match event {
-            Event::Asked { pass, reviewer } => board.waits(&pass, &names[reviewer].0),
+            Event::Asked { pass, reviewer } => board.waits(&pass, &names[reviewer]),
             Event::Finished { pass } => board.done(&pass),
             Event::Failed { pass, reviewer, class, detail, then } => {
                 let then = match then {
@@ -284,7 +282,7 @@ impl Panel<'_> {
                     Then::Next => "advancing",
                     Then::Exhausted => "exhausted",
                 };
-                printer.detail(&clean(&redactor.clean(&format!("[chain] {pass}: {} {class}: {detail} → {then}", names[reviewer].1))));
+                printer.detail(&clean(&redactor.clean(&format!("[chain] {pass}: {} {class}: {detail} → {then}", names[reviewer]))));
             }
         })
     }

@@ -74,7 +74,7 @@ impl Case {
         };
         reasons.extend(layers.broken_tip.iter().map(|why| Reason::new(Ground::Config, format!("the policy that would land cannot be read: {why}"))));
         reasons.extend(fresh.reason());
-        reasons.extend(findings.iter().filter(|finding| finding.status == Status::Blocking).map(checks::reason));
+        reasons.extend(findings.iter().filter(|finding| finding.status == Status::Blocking).map(Reason::of_finding));
         reasons.extend(too_large(&sent));
         let refs = subject.refs.iter().map(|r| RefName { remote: run.remote_name(), remote_ref: r.remote_ref.to_string() }).collect();
         let key = (!run.request.narrowed).then(|| key::of(run, subject, &policy, &sizing, plan.as_ref(), fresh.digest));

@@ -7,7 +7,6 @@ use crate::change::subject::SubjectId;
 use crate::config::{self, POLICY_FILE, PolicyLayer};
 use crate::digest::Fields;
 use crate::finding::{Claim, Finding, Provenance, Severity, Status};
-use crate::verdict::{Ground, Reason};
 
 /// Finds edits of the policy: HIGH where a protective key would be lowered, else MEDIUM (ruling on edits to policy).
 pub(super) fn policy_edits(subject: &SubjectId, change: &Change, layers: &Layers) -> Vec<Finding> {
@@ -22,11 +21,6 @@ pub(super) fn policy_edits(subject: &SubjectId, change: &Change, layers: &Layers
         (Severity::High, format!("the policy is weakened: {}", lowered.join(", ")))
     };
     vec![finding(subject, path, severity, title)]
-}
-
-/// Returns why a check's finding refuses.
-pub(super) fn reason(finding: &Finding) -> Reason {
-    Reason::new(Ground::Finding, format!("{} {}", finding.claim.severity, finding.claim.title))
 }
 
 /// A check's finding needs no anchor and no refuter: it is a fact.

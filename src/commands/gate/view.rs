@@ -10,7 +10,7 @@ use crate::outcome::{Attempt, PassOutcome, PassResult};
 use crate::random;
 use crate::report::v1;
 use crate::reviewer::{Class, Price, Usage};
-use crate::verdict::{Basis, Ground, Reason, Word};
+use crate::verdict::{self, About, Basis, Ground, Reason, Word};
 use std::time::Duration;
 
 /// Builds the report. `code` is `None` where the run is accepted; `waited` is the time that reviewers took.
@@ -30,7 +30,7 @@ pub(super) fn report(run: &Run<'_>, cases: &[Case], word: Word, code: Option<Cod
         verdict: word.to_string(),
         exit_code: code.map_or(0, |code| ExitStatus::refuse(code).code()),
         reasons: if codes.is_empty() || is_interrupt(code) { vec![settled(cases, code)] } else { dedup(codes) },
-        explanations: explanations(&reasons),
+        explanations: explanations(&reasons, &findings),
         author: author(run),
         subjects: cases.iter().zip(&verdicts).map(|(case, verdict)| subject(run, case, verdict.word())).collect(),
         deletions: run.request.selected.deletions.iter().map(ToString::to_string).collect(),
@@ -76,29 +76,33 @@ fn reason_of(code: Code) -> &'static str {
         Code::Secret => Ground::Secret.reason(),
         Code::Override => Ground::Override.reason(),
         Code::Internal => Ground::Internal.reason(),
-        Code::Interrupted | Code::Terminated => "RG312",
+        Code::Interrupted | Code::Terminated => verdict::INTERRUPTED,
     }
 }
 
-/// The reasons in words. Findings are shown in full elsewhere, so here they are only counted.
-fn explanations(reasons: &[&Reason]) -> Vec<String> {
-    let findings = reasons.iter().filter(|reason| reason.ground == Ground::Finding).count();
-    let counted = match findings {
+/// The reasons in words. Passes and findings are shown in full elsewhere, so here they are only counted.
+fn explanations(reasons: &[&Reason], findings: &[v1::Finding]) -> Vec<String> {
+    let count = |number: usize, one: &str, many: &str| match number {
         0 => None,
-        1 => Some("1 finding blocks".to_owned()),
-        many => Some(format!("{many} findings block")),
+        1 => Some(format!("1 {one}")),
+        number => Some(format!("{number} {many}")),
     };
-    counted.into_iter().chain(reasons.iter().filter(|reason| reason.ground != Ground::Finding).map(|reason| reason.text.clone())).collect()
+    let blocking = findings.iter().filter(|finding| finding.status == Status::Blocking.as_str()).count();
+    let missing = reasons.iter().filter(|reason| reason.about == About::Pass).count();
+    let counted =
+        [count(blocking, "finding blocks", "findings block"), count(missing, "mandatory pass has no answer", "mandatory passes have no answer")];
+    let rest = reasons.iter().filter(|reason| reason.about == About::Subject).map(|reason| reason.text.clone());
+    counted.into_iter().flatten().chain(rest).collect()
 }
 
 /// The reason code of a run that nothing speaks against.
 fn settled(cases: &[Case], code: Option<Code>) -> String {
     let all = |is: fn(&Basis) -> bool| !cases.is_empty() && cases.iter().all(|case| case.basis.as_ref().is_some_and(is));
     let word = match code {
-        Some(_) => reason_of(Code::Interrupted),
-        None if cases.is_empty() || all(|basis| matches!(basis, Basis::Nothing)) => "RG010",
-        None if cases.iter().any(|case| matches!(case.basis, Some(Basis::Overridden(_)))) => "RG600",
-        None => "RG000",
+        Some(_) => verdict::INTERRUPTED,
+        None if cases.is_empty() || all(|basis| matches!(basis, Basis::Nothing)) => verdict::NOTHING,
+        None if cases.iter().any(|case| matches!(case.basis, Some(Basis::Overridden(_)))) => verdict::OVERRIDDEN,
+        None => verdict::CLEAN,
     };
     word.to_owned()
 }
