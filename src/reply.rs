@@ -156,13 +156,17 @@ fn malformed(reply: &CompleteReply, why: String) -> Fault {
     Fault { usage: reply.usage(), model: reply.model().map(str::to_owned), raw: Some(reply.text().to_owned()), ..fault }
 }
 
-/// Strips one leading think block. One that is never closed leaves nothing (requirement H07).
+/// Strips one leading think block. One that is never closed leaves nothing (requirement H07); one whose opening the server kept to itself ends all the same.
 fn without_thinking(text: &str) -> &str {
     let text = text.trim_start();
-    match text.strip_prefix("<think>") {
-        Some(thoughts) => thoughts.split_once("</think>").map_or("", |(_, rest)| rest),
-        None => text,
+    for (open, close) in [("<think>", "</think>"), ("<thinking>", "</thinking>")] {
+        match (text.starts_with(open), text.split_once(close)) {
+            (true, None) => return "",
+            (_, Some((_, rest))) => return rest,
+            (false, None) => {}
+        }
     }
+    text
 }
 
 /// Collects the JSON objects that stand at the top level of the text. Braces in prose that begin no JSON are passed over. An object that is cut off, has a key
@@ -181,10 +185,11 @@ fn objects(text: &str, nonce: &str) -> Result<Vec<Map<String, Value>>, String> {
             Some(Err(error)) if error.is_eof() => return Err("the reply ends inside a JSON object".to_owned()),
             Some(Err(error)) if error.is_data() => return Err(format!("the reply is not the agreed JSON: {error}")),
             Some(Err(error)) if names(&text[start..], &error, nonce) => return Err(format!("an object with the nonce is not JSON: {error}")),
-            Some(Ok(_) | Err(_)) | None => {
-                waste += stream.byte_offset().max(1);
+            Some(Err(error)) => {
+                waste += place(&text[start..], &error).max(1);
                 at = start + 1;
             }
+            Some(Ok(_)) | None => at = start + 1,
         }
         if waste > MAX_WASTE {
             return Err("the reply has too many braces that begin no JSON".to_owned());
@@ -195,9 +200,13 @@ fn objects(text: &str, nonce: &str) -> Result<Vec<Map<String, Value>>, String> {
 
 /// Tells whether what was read of a broken object, up to the place of the error, names the nonce.
 fn names(text: &str, error: &serde_json::Error, nonce: &str) -> bool {
+    text.as_bytes()[..place(text, error)].windows(nonce.len()).any(|window| window == nonce.as_bytes())
+}
+
+/// Returns the byte at which reading failed.
+fn place(text: &str, error: &serde_json::Error) -> usize {
     let before: usize = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
-    let end = (before + error.column()).min(text.len());
-    text.as_bytes()[..end].windows(nonce.len()).any(|window| window == nonce.as_bytes())
+    (before + error.column()).min(text.len())
 }
 
 fn claim(object: &Map<String, Value>) -> Claim {
@@ -336,6 +345,8 @@ mod tests {
         for text in [
             CLEAN.to_owned(),
             format!("<think>maybe {{\"nonce\":\"x\"}}</think>\n{CLEAN}"),
+            format!("<thinking>{}</thinking>\n{CLEAN}", CLEAN.replace("null", "\"draft\"")),
+            format!("a draft: {}</think>\n{CLEAN}", CLEAN.replace("null", "\"draft\"")),
             format!("Here you are:\n```json\n{CLEAN}\n```\nDone. See fn f() {{ g() }}."),
             CLEAN.replace("\"human\"", "\"note\":1,\"human\""),
         ] {

@@ -63,7 +63,8 @@ pub fn is_pre_existing(claim: &Claim, anchor: &Anchor) -> bool {
 /// Finds the changed file that a reviewer means: the exact path (plain or quoted, with or without `a/` or `b/`, a line number behind it), else the only one that
 /// it is a suffix of or that is a suffix of it. Never by the base name alone where that is ambiguous (requirement D14).
 fn named_file<'a>(named: &str, change: &'a Change) -> Option<&'a FileChange> {
-    let path = BytePath::parse(without_line(named.trim()))?;
+    let named = named.trim().trim_matches('`').trim();
+    let path = BytePath::parse(without_line(named))?;
     let bytes = path.as_bytes();
     if bytes.is_empty() {
         return None;
@@ -250,7 +251,7 @@ mod tests {
     #[test]
     fn a_file_that_is_named_in_an_odd_way_does_not_lose_the_claim() {
         let change = change("src/pay.rs", TEXT);
-        for file in ["src/pay.rs:21", "src/pay.rs:21-22", "/home/me/repo/src/pay.rs", "", "other.rs", "b/src/pay.rs", "pay.rs:3"] {
+        for file in ["src/pay.rs:21", "src/pay.rs:21-22", "/home/me/repo/src/pay.rs", "", "other.rs", "b/src/pay.rs", "pay.rs:3", "`src/pay.rs`"] {
             assert!(matches!(place(&claim(file, "charge(user, amount);"), &change), Placement::Anchored(_)), "{file}");
         }
     }

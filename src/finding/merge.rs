@@ -2,10 +2,13 @@
 
 use super::anchor::{self, Placement};
 use super::{Claim, Finding, Severity, Status};
-use crate::change::Change;
 use crate::change::subject::SubjectId;
+use crate::change::{BytePath, Change};
 use crate::digest::Fields;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+
+/// Words of a claim that are compared at the most.
+const MAX_WORDS: usize = 200;
 
 /// A merged finding together with what its blocking hangs on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,11 +22,17 @@ pub struct Placed {
 /// Places the claims of all passes and merges those that say the same of the same place.
 pub fn merge<'a>(subject: &SubjectId, change: &Change, claims: impl IntoIterator<Item = (&'a str, &'a Claim)>) -> Vec<Placed> {
     let mut merged: Vec<Placed> = Vec::new();
+    // By place first: only claims about one place are compared word by word, so that a wordy reviewer costs no quadratic time.
+    let mut by_place: HashMap<(Option<BytePath>, u32, String), Vec<(usize, BTreeSet<String>)>> = HashMap::new();
     for (source, claim) in claims {
         let placement = anchor::place(claim, change);
-        match merged.iter_mut().find(|placed| same_matter(placed, claim, &placement)) {
-            Some(placed) => absorb(&mut placed.finding, source, claim),
-            None => merged.push(Placed { finding: finding(subject, source, claim, &placement), placement }),
+        let (words, here) = (words(claim), by_place.entry(place_of(claim, &placement)).or_default());
+        match here.iter().find(|(_, known)| alike(known, &words)) {
+            Some((index, _)) => absorb(&mut merged[*index].finding, source, claim),
+            None => {
+                here.push((merged.len(), words));
+                merged.push(Placed { finding: finding(subject, source, claim, &placement), placement });
+            }
         }
     }
     merged.sort_by(|a, b| order(&a.finding).cmp(&order(&b.finding)));
@@ -132,19 +141,18 @@ fn finding(subject: &SubjectId, source: &str, claim: &Claim, placement: &Placeme
     }
 }
 
-fn same_matter(placed: &Placed, claim: &Claim, placement: &Placement) -> bool {
-    let same_place = match (&placed.placement, placement) {
-        (Placement::Anchored(a), Placement::Anchored(b)) => a.path == b.path && a.line == b.line,
-        (Placement::InFile(a), Placement::InFile(b)) => a == b,
-        (Placement::Elsewhere, Placement::Elsewhere) => placed.finding.claim.file == claim.file,
-        (Placement::Anchored(_) | Placement::InFile(_) | Placement::Elsewhere, _) => false,
-    };
-    same_place && alike(&words(&placed.finding.claim), &words(claim))
+/// Returns what two claims must share to be about one place.
+fn place_of(claim: &Claim, placement: &Placement) -> (Option<BytePath>, u32, String) {
+    match placement {
+        Placement::Anchored(anchor) => (Some(anchor.path.clone()), anchor.line, anchor.hunk.clone()),
+        Placement::InFile(path) => (Some(path.clone()), 0, String::new()),
+        Placement::Elsewhere => (None, 0, claim.file.clone()),
+    }
 }
 
 fn words(claim: &Claim) -> BTreeSet<String> {
     let text = format!("{} {}", claim.title, claim.issue).to_lowercase();
-    text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 3).map(str::to_owned).collect()
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 3).take(MAX_WORDS).map(str::to_owned).collect()
 }
 
 /// Tells whether two claims share enough of the shorter one's words. Wording only merges duplicates inside one run (ruling on identity). Claims without words to

@@ -218,7 +218,7 @@ impl<'a> Run<'a> {
     fn override_now(&self, cases: &[Case], ledger: &mut Ledger) -> Result<(), GateError> {
         let Some(typed) = &self.request.override_reason else { return Ok(()) };
         let reason = OverrideReason::parse(&self.redactor.clean(typed)).map_err(|error| GateError::new(Code::Override, error))?;
-        for case in cases.iter().filter(|case| !case.subject.change.is_empty()) {
+        for case in cases.iter().filter(|case| case.nothing().is_none() && case.is_liftable()) {
             let place = case.refs.first().cloned();
             ledger.add_override(&case.id, place, &reason, Default::default(), self.now).map_err(of_ledger)?;
         }
@@ -232,6 +232,8 @@ impl<'a> Run<'a> {
             return;
         }
         match ledger.history().override_for(&case.id, &case.refs, self.now) {
+            // An override lifts what was judged, never a set-up that is broken (product contract, exit table).
+            Standing::Valid(_) if !case.is_liftable() => return,
             Standing::Valid(found) => {
                 case.basis = Some(Basis::Overridden(found.id.clone()));
                 case.overridden = Some(found);
