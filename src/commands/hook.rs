@@ -1,9 +1,9 @@
 //! The hooks: what git, or a framework, calls. Everything for people goes to stderr.
 
-use super::gate::{self, Answer, Request};
+use super::gate::{self, Request};
 use super::run::{options, sink};
 use super::{Context, Gated};
-use crate::cli::{HookArgs, HookVerb, OutputArgs, PrePushArgs};
+use crate::cli::{Format, HookArgs, HookVerb, OutputArgs, PrePushArgs};
 use crate::config::{Stage, User};
 use crate::env::PRE_COMMIT;
 use crate::error::GateError;
@@ -93,12 +93,19 @@ fn judge(
         deadline: if stage == Stage::Push { user.push_deadline } else { user.commit_deadline },
         narrowed: false,
         override_reason: None,
-        // Frameworks keep our stderr to themselves until we are done.
-        progress: if context.env.os(PRE_COMMIT).is_some() { Channel::Terminal } else { Channel::Stderr },
+        progress: channel(context, output),
         sink: sink(output),
     };
-    let Answer(gated) = gate::gate(context, repo, user, request)?;
-    Ok(gated)
+    gate::gate(context, repo, user, request)
+}
+
+/// Frameworks keep our stderr to themselves until we are done; and where the report is JSON on stderr, nothing else may stand beside it.
+fn channel(context: &Context, output: &OutputArgs) -> Channel {
+    match output.format {
+        Format::Json if output.output.is_none() => Channel::Off,
+        Format::Json | Format::Text if context.env.os(PRE_COMMIT).is_some() => Channel::Terminal,
+        Format::Json | Format::Text => Channel::Stderr,
+    }
 }
 
 pub(super) fn read_lines() -> Result<Vec<u8>, GateError> {

@@ -1,6 +1,6 @@
 //! `run`: review a change now.
 
-use super::gate::{self, Answer, Request, Sink};
+use super::gate::{self, Request, Sink};
 use super::{Context, ended};
 use crate::author::Who;
 use crate::change::BytePath;
@@ -48,8 +48,7 @@ fn judge(context: &Context, user: &User, args: &RunArgs) -> Result<ExitStatus, G
     if args.dry_run {
         return gate::dry_run(context, &repo, user, request).map(ExitStatus::told);
     }
-    let Answer(gated) = gate::gate(context, &repo, user, request)?;
-    Ok(ended(gated))
+    Ok(ended(gate::gate(context, &repo, user, request)?))
 }
 
 pub(super) fn sink(output: &OutputArgs) -> Sink {

@@ -77,7 +77,7 @@ impl<T> Chain<'_, T> {
 
     /// Asks one reviewer, again where that may help.
     fn ask(&self, link: Link, slice: Deadline, last: bool) -> Result<(T, Option<String>, Vec<Claim>), Failed> {
-        let reviewer = &*self.session.reviewers[link.reviewer];
+        let reviewer = &*self.session.pool.reviewers[link.reviewer];
         let spec = reviewer.spec();
         let (mut attempt, mut max_tokens, mut doubled) = (0, spec.max_tokens, false);
         let mut claims = Vec::new();
@@ -116,7 +116,7 @@ impl<T> Chain<'_, T> {
     /// Makes one call and enters it in the log.
     fn call(&self, link: Link, reviewer: &dyn Reviewer, slice: Deadline, max_tokens: u32, nonce: &Mark) -> Result<(T, Option<String>), Fault> {
         let spec = reviewer.spec();
-        let Some(_slot) = self.session.slots[link.reviewer].take(slice) else {
+        let Some(_slot) = self.session.pool.slots[link.reviewer].take(slice) else {
             return Err(Fault::new(Class::Deadline, format!("no free place at {} within the {}", spec.name, slice.limit())));
         };
         let limit = spec.timeout.map_or(slice, |timeout| slice.within(timeout, Limit::Reviewer));

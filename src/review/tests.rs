@@ -64,7 +64,7 @@ fn session(reviewers: &[Arc<Played>], parts: usize, author: &str) -> Session {
     };
     let batch = |number: usize| Batch { shared: Outbound::for_test("shared"), slices: vec![format!("c{number}")], files: Vec::new() };
     let reviewers = reviewers.iter().map(|reviewer| reviewer.clone() as Arc<dyn Reviewer>).collect();
-    Session::new(reviewers, script, (1..=parts).map(batch).collect(), [Family::new(author)].into(), Arc::new(|_| {}))
+    Session::new(Pool::new(reviewers), script, (1..=parts).map(batch).collect(), [Family::new(author)].into(), Arc::new(|_| {}))
 }
 
 fn plan(chain: &[(usize, bool)]) -> Plan {

@@ -6,6 +6,7 @@ use crate::change::subject::{Subject, SubjectId};
 use crate::change::{Body, BytePath, FileChange};
 use crate::clock::Timestamp;
 use crate::config::{self, Mode, Policy, Refute, Verify, WhenUnavailable};
+use crate::digest::{Digest, Fields};
 use crate::env::REVIEW_TIER;
 use crate::error::GateError;
 use crate::finding::{Finding, Status};
@@ -55,7 +56,6 @@ pub(in crate::commands) struct Case {
 impl Case {
     /// Gathers what is known about a subject.
     pub(super) fn prepare(run: &Run<'_>, subject: &Subject) -> Result<Case, GateError> {
-        let id = subject.id();
         let layers = Layers::read(run.repo, subject, run.request.remote.as_deref(), run.now)?;
         let policy = config::effective(&layers.base, layers.tip.as_ref(), run.now);
         let rules = rules(&policy)?;
@@ -67,6 +67,7 @@ impl Case {
         let sizing = raised(computed, run.request.tier);
         let (sent, not_sent) = coverage(subject, &rules);
         let fresh = secrets::search(run, subject)?;
+        let id = identity(subject, fresh.digest);
         let findings = [checks::policy_edits(&id, &subject.change, &layers), checks::unreadable_source(&id, &subject.change.files)].concat();
         let (plan, mut reasons) = match plan_for(run, &sizing, &policy) {
             Ok(plan) => (Some(plan), Vec::new()),
@@ -142,6 +143,15 @@ impl Case {
     pub(super) fn is_advisory(&self) -> bool {
         self.leniency.advisory
     }
+}
+
+/// Returns the id that an override names. It is bound to the trees, the changed entries and all text that would be published on the way: what was added and
+/// taken out again between the two ends leaves the machine as well.
+fn identity(subject: &Subject, fresh: Digest) -> SubjectId {
+    let mut fields = Fields::new("review-gate case v1");
+    fields.add(subject.id().0);
+    fields.add(fresh.hex());
+    SubjectId(fields.finish().short(16))
 }
 
 /// What to do where the policy that is published cannot be read: it refuses everything, its own repair included.

@@ -5,6 +5,7 @@ use crate::env::Env;
 use crate::exit::{self, Code, ExitStatus};
 use crate::ledger::{self, FindingRecord, RefName, ReviewerRecord, RunRecord, SubjectRecord};
 use crate::outcome::PassOutcome;
+use crate::report::text::clean;
 use crate::report::v1::Report;
 use crate::verdict::{Basis, Word};
 
@@ -104,10 +105,10 @@ fn finding_record(run: &Run<'_>, finding: &crate::finding::Finding) -> FindingRe
     FindingRecord {
         id: finding.id.clone(),
         severity: finding.claim.severity.to_string(),
-        rule: run.redactor.clean(&finding.claim.rule),
+        rule: clean(&run.redactor.clean(&finding.claim.rule)),
         path: finding.path.as_ref().map(ToString::to_string).unwrap_or_default(),
         line: finding.line,
-        title: run.redactor.clean(&finding.claim.title),
+        title: clean(&run.redactor.clean(&finding.claim.title)),
         status: finding.status.as_str().to_owned(),
     }
 }
