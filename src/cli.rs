@@ -100,14 +100,18 @@ pub enum Verb {
     Demo,
 }
 
-/// The hooks.
+/// The hooks. They have no `--help`: git passes names that somebody else chose (a remote may be called `--help`), and a hook that answers such a name with a
+/// help text and 0 has let a push through. `review-gate help hook pre-push` is there for people.
 #[derive(Debug, Subcommand)]
 pub enum HookVerb {
     /// Review what a push would publish; ref lines on stdin
+    #[command(disable_help_flag = true)]
     PrePush(PrePushArgs),
     /// Review what a commit would record
+    #[command(disable_help_flag = true)]
     PreCommit(HookArgs),
     /// Review what a merge commit would record
+    #[command(disable_help_flag = true)]
     PreMergeCommit(HookArgs),
 }
 
@@ -354,6 +358,19 @@ mod tests {
     #[test]
     fn the_definitions_are_sound() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn no_name_that_git_passes_makes_a_hook_answer_with_help() {
+        for hook in ["pre-push", "pre-commit", "pre-merge-commit"] {
+            for name in ["--help", "-h", "--version", "-V"] {
+                let error = Cli::try_parse_from(["review-gate", "hook", hook, "--from-git", name]).err();
+                assert!(error.is_none_or(|error| error.use_stderr()), "{hook} {name}");
+            }
+        }
+        let parsed = Cli::try_parse_from(["review-gate", "hook", "pre-push", "--from-git", "--", "--config=x", "--help"]).expect("names are names");
+        let Verb::Hook(HookVerb::PrePush(args)) = parsed.verb else { panic!("a hook") };
+        assert_eq!((args.remote, args.url, parsed.common.config), (Some("--config=x".into()), Some("--help".into()), None));
     }
 
     #[test]

@@ -19,11 +19,14 @@ pub struct Placed {
     pub placement: Placement,
 }
 
+/// What two claims must share to be about one place: file, line and hunk.
+type Spot = (Option<BytePath>, u32, String);
+
 /// Places the claims of all passes and merges those that say the same of the same place.
 pub fn merge<'a>(subject: &SubjectId, change: &Change, claims: impl IntoIterator<Item = (&'a str, &'a Claim)>) -> Vec<Placed> {
     let mut merged: Vec<Placed> = Vec::new();
     // By place first: only claims about one place are compared word by word, so that a wordy reviewer costs no quadratic time.
-    let mut by_place: HashMap<(Option<BytePath>, u32, String), Vec<(usize, BTreeSet<String>)>> = HashMap::new();
+    let mut by_place: HashMap<Spot, Vec<(usize, BTreeSet<String>)>> = HashMap::new();
     for (source, claim) in claims {
         let placement = anchor::place(claim, change);
         let (words, here) = (words(claim), by_place.entry(place_of(claim, &placement)).or_default());
@@ -141,8 +144,7 @@ fn finding(subject: &SubjectId, source: &str, claim: &Claim, placement: &Placeme
     }
 }
 
-/// Returns what two claims must share to be about one place.
-fn place_of(claim: &Claim, placement: &Placement) -> (Option<BytePath>, u32, String) {
+fn place_of(claim: &Claim, placement: &Placement) -> Spot {
     match placement {
         Placement::Anchored(anchor) => (Some(anchor.path.clone()), anchor.line, anchor.hunk.clone()),
         Placement::InFile(path) => (Some(path.clone()), 0, String::new()),
