@@ -261,6 +261,14 @@ mod tests {
     }
 
     #[test]
+    fn an_error_in_the_stream_is_an_outage_unless_it_is_about_the_rate() {
+        for (kind, class) in [("overloaded_error", Class::Unreachable), ("api_error", Class::Unreachable), ("rate_limit_error", Class::RateLimited)] {
+            let frame = format!(r#"{{"type":"error","error":{{"type":"{kind}","message":"m"}}}}"#);
+            assert_eq!(fold(&[&frame]).unwrap_err().class, class, "{kind}");
+        }
+    }
+
+    #[test]
     fn cached_tokens_count_as_prompt_tokens() {
         let start = r#"{"type":"message_start","message":{"usage":{"input_tokens":3,"cache_read_input_tokens":100,"output_tokens":1}}}"#;
         let delta = r#"{"type":"message_delta","delta":{},"usage":{"output_tokens":9}}"#;
