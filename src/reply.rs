@@ -255,18 +255,23 @@ fn line(value: Option<&Value>) -> u32 {
 
 /// Returns a text field, cut to its limit. Numbers are taken as their text, a list of texts as its lines.
 fn text(object: &Map<String, Value>, name: &str) -> Option<String> {
-    let full = match object.get(name)? {
-        Value::String(text) => text.clone(),
-        Value::Number(number) => number.to_string(),
-        Value::Array(lines) => lines.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("\n"),
-        Value::Null | Value::Bool(_) | Value::Object(_) => return None,
-    };
-    if full.len() <= MAX_FIELD {
-        return Some(full);
+    match object.get(name)? {
+        Value::String(text) => Some(cut(text)),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Array(lines) => Some(cut(&lines.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("\n"))),
+        Value::Null | Value::Bool(_) | Value::Object(_) => None,
     }
-    let cut = (0..=MAX_FIELD).rev().find(|at| full.is_char_boundary(*at)).unwrap_or(0);
-    // On a line of its own, so that what is before it can still be found in the change.
-    Some(format!("{}\n{CUT}{} bytes cut]", &full[..cut], full.len() - cut))
+}
+
+/// Cuts a text at white space, so that no half of a secret is left that masking would not know; the mark stands on a line of its own, so that what is before it
+/// can still be found in the change.
+fn cut(full: &str) -> String {
+    if full.len() <= MAX_FIELD {
+        return full.to_owned();
+    }
+    let limit = (0..=MAX_FIELD).rev().find(|at| full.is_char_boundary(*at)).unwrap_or(0);
+    let kept = &full[..full[..limit].rfind(char::is_whitespace).unwrap_or(0)];
+    format!("{kept}\n{CUT}{} bytes cut]", full.len() - kept.len())
 }
 
 /// A JSON value in which no object has a key twice. `serde_json` itself keeps the last one in silence.
@@ -424,11 +429,11 @@ mod tests {
 
     #[test]
     fn evidence_may_be_a_list_and_a_cut_stands_on_its_own_line() {
-        let long = "x".repeat(MAX_FIELD + 5);
+        let long = format!("{} {}", "x".repeat(MAX_FIELD - 10), "y".repeat(20));
         let text = CLEAN.replace("[]", &format!(r#"[{{"evidence":["one","two"]}},{{"evidence":"{long}"}}]"#));
         let review = read(&text).expect("a review");
         assert_eq!(review.claims()[0].evidence, "one\ntwo");
-        assert_eq!(review.claims()[1].evidence.lines().nth(1), Some("… [5 bytes cut]"));
+        assert_eq!(review.claims()[1].evidence.lines().nth(1), Some("… [21 bytes cut]"), "no half word is left");
     }
 
     #[test]

@@ -324,7 +324,7 @@ impl fmt::Display for Class {
 /// The most of a fault's detail that is kept, in characters.
 const MAX_DETAIL: usize = 600;
 
-/// A call without a usable answer.
+/// A call without a usable answer. Only the detail is masked; what is kept of a reply goes through the redactor before any sink.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fault {
     /// What kind.
