@@ -3,7 +3,7 @@
 use super::rename::{self, Pair, Place};
 use super::text::{self, MAX_TEXT};
 use super::tree::{Entry, Leaf};
-use super::{GitError, object};
+use super::{GitError, narrow, object};
 use crate::change::{Body, BytePath, Change, FileChange, Mode, Oid, Side};
 use gix::Repository;
 use std::borrow::Cow;
@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub struct Options {
     /// Pair deleted and added files that are alike.
     pub renames: bool,
-    /// Files, or directories with all below them; empty for everything.
+    /// Files, or directories with all below them, from the top ([`super::Repo::path_in_repo`]); empty for everything.
     pub only: Vec<BytePath>,
 }
 
@@ -43,20 +43,10 @@ impl Content<'_> {
 
 /// Captures the change that the entries describe. Content comes from `unstored`, else from the object database, verified.
 pub(crate) fn capture(repo: &Repository, entries: Vec<Entry>, unstored: &Unstored, options: &Options) -> Result<Change, GitError> {
-    let entries = narrow(entries, &options.only);
+    let entries = narrow::entries(entries, options);
     let source = Source { repo, unstored };
     let pairs = if options.renames { rename::pairs(&source, entries)? } else { entries.into_iter().flat_map(rename::unpaired).collect() };
     Ok(Change { files: files(&source, &pairs)?, already_published: Vec::new() })
-}
-
-/// Keeps the entries at or below the named paths.
-fn narrow(mut entries: Vec<Entry>, only: &[BytePath]) -> Vec<Entry> {
-    let at_or_below =
-        |path: &[u8], only: &[u8]| path.strip_prefix(only).is_some_and(|rest| rest.is_empty() || rest[0] == b'/' || only.ends_with(b"/"));
-    if !only.is_empty() {
-        entries.retain(|entry| only.iter().any(|only| at_or_below(entry.path.as_bytes(), only.as_bytes())));
-    }
-    entries
 }
 
 /// How many files make a second thread worth its start.

@@ -77,6 +77,14 @@ pub enum GitError {
         /// Why not.
         why: String,
     },
+    /// A path that a change cannot be narrowed to.
+    #[error("cannot narrow the change to {path}: {why}")]
+    BadPath {
+        /// The path as it was given.
+        path: BytePath,
+        /// Why not.
+        why: PathFault,
+    },
     /// A file or directory could not be read.
     #[error("cannot {doing} {path}")]
     Io {
@@ -97,6 +105,23 @@ pub enum GitError {
         #[source]
         source: Box<dyn Error + Send + Sync>,
     },
+}
+
+/// Why a change cannot be narrowed to a path.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PathFault {
+    /// It has no name.
+    #[error("it is empty; name a file or a folder, `.` for this one")]
+    Empty,
+    /// It leads out of the work tree.
+    #[error("it lies outside the work tree {top}; name a path inside")]
+    Outside {
+        /// The top of the work tree.
+        top: String,
+    },
+    /// No changed path is at or below it.
+    #[error("it matches nothing in the change; `review-gate diff` with the same selector shows what does")]
+    NoMatch,
 }
 
 impl GitError {

@@ -8,7 +8,7 @@ use super::push::{FrameworkPush, PushLine};
 use super::remotes::{self, Remotes};
 use super::sending::{self, Old, Update};
 use super::tree::{self, Entry};
-use super::{GitError, Repo, revision};
+use super::{GitError, Repo, narrow, revision};
 use crate::change::subject::{BaseSource, RefUpdate, Subject};
 use crate::change::{BytePath, Change};
 
@@ -65,23 +65,24 @@ impl Repo {
     ///
     /// # Errors
     ///
-    /// A revision that names no commit, two without a common ancestor, an unmerged index, a missing or altered object.
+    /// A revision that names no commit, two without a common ancestor, an unmerged index, a missing or altered object, a path that matches nothing.
     pub fn select(&self, selector: &Selector, options: &Options) -> Result<Selected, GitError> {
-        match selector {
+        let selected = match selector {
             Selector::Staged => self.staged(options),
             Selector::Worktree => self.worktree(options),
             Selector::All { base } => self.range(&base.clone().map_or_else(|| self.default_base(), Ok)?, "HEAD", options),
             Selector::Base(base) => self.range(base, "HEAD", options),
             Selector::Range { from, to } => self.range(from, to, options),
             Selector::Push { remote } => self.push_destination(remote.as_deref(), options),
-        }
+        };
+        narrow::matched(selected?, options)
     }
 
     /// Captures what a push sends, from the lines that git gave the hook; `remote` and `url` are the hook's two arguments.
     ///
     /// # Errors
     ///
-    /// An object that is pushed and is not here, a missing or altered object.
+    /// An object that is pushed and is not here, a missing or altered object, a path that matches nothing.
     pub fn pushed(&self, lines: &[PushLine], remote: &str, url: &str, options: &Options) -> Result<Selected, GitError> {
         let updates = lines.iter().map(|line| Update {
             local_ref: line.local_ref.clone(),
@@ -89,7 +90,7 @@ impl Repo {
             local: line.local_oid,
             old: if line.remote_oid.is_null() { Old::Absent } else { Old::Advertised(line.remote_oid) },
         });
-        sending::select(self, &Remotes::of(self, remote, url), updates.collect(), options)
+        narrow::matched(sending::select(self, &Remotes::of(self, remote, url), updates.collect(), options)?, options)
     }
 
     /// Captures what a push sends, from the variables of the pre-commit framework. Only its first ref is visible there, and a note says so.
@@ -104,7 +105,7 @@ impl Repo {
         let note = format!("the framework shows one ref of a push: reviewed {} only; a pre-push hook of git's own sees all", update.local_ref);
         let mut selected = sending::select(self, &Remotes::of(self, &push.remote_name, &push.remote_url), vec![update], options)?;
         selected.notes.push(note);
-        Ok(selected)
+        narrow::matched(selected, options)
     }
 
     /// Captures entries whose content is all in objects.

@@ -6,7 +6,7 @@ use super::published::Brought;
 use super::range::Selected;
 use super::remotes::{self, Remotes};
 use super::tree::Entry;
-use super::{GitError, Repo, index, object, revision, worktree};
+use super::{GitError, Repo, index, narrow, object, revision, worktree};
 use crate::change::subject::{BaseSource, RefUpdate, Subject};
 use crate::change::{BytePath, Change, Oid};
 
@@ -17,7 +17,7 @@ impl Repo {
         let entries = index::staged(&self.gix)?;
         let (entries, already) = self.without_published_merge(entries, &mut notes)?;
         let mut change = self.capture(entries, options)?;
-        change.already_published = already;
+        change.already_published = narrow::paths(already, options);
         Ok(Selected { subjects: vec![self.uncommitted(change)?], notes, ..Selected::default() })
     }
 
