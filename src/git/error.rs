@@ -77,6 +77,14 @@ pub enum GitError {
         /// Why not.
         why: String,
     },
+    /// A remote that git could not push to either.
+    #[error("no remote {remote} to push to: {}, a URL, or the path of a repository", choice(configured))]
+    UnknownRemote {
+        /// The remote as it was given, or as git would choose it.
+        remote: String,
+        /// The names of the configured ones.
+        configured: Vec<String>,
+    },
     /// A path that a change cannot be narrowed to.
     #[error("cannot narrow the change to {path}: {why}")]
     BadPath {
@@ -135,6 +143,14 @@ impl GitError {
     pub(crate) fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> GitError {
         let path = path.display().to_string();
         move |source| GitError::Io { doing, path, source }
+    }
+}
+
+/// Offers the configured remotes.
+fn choice(configured: &[String]) -> String {
+    match configured {
+        [] => "none is configured; `git remote add` one, or name".to_owned(),
+        names => format!("name one that is configured ({})", names.join(", ")),
     }
 }
 
