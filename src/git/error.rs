@@ -69,6 +69,9 @@ pub enum GitError {
     /// HEAD names a branch without a commit, where one is needed.
     #[error("HEAD has no commit yet: commit first, or review the index with --staged")]
     Unborn,
+    /// The repository has neither an index nor a work tree.
+    #[error("this repository is bare: nothing is staged and no file is checked out; review commits with --range A..B")]
+    Bare,
     /// A revision that does not name exactly one commit here.
     #[error("{revision} does not name a commit in this repository: {why}")]
     BadRevision {

@@ -65,9 +65,10 @@ impl Repo {
     ///
     /// # Errors
     ///
-    /// A revision that names no commit, two without a common ancestor, an unmerged index, a missing or altered object, a path that matches nothing.
+    /// A bare repository where the index or the work tree is asked for, a revision that names no commit, two without a common ancestor, an unmerged index, a missing or altered object, a path that matches nothing.
     pub fn select(&self, selector: &Selector, options: &Options) -> Result<Selected, GitError> {
         let selected = match selector {
+            Selector::Staged | Selector::Worktree if self.is_bare() => Err(GitError::Bare),
             Selector::Staged => self.staged(options),
             Selector::Worktree => self.worktree(options),
             Selector::All { base } => self.range(&base.clone().map_or_else(|| self.default_base(), Ok)?, "HEAD", options),
@@ -305,6 +306,27 @@ mod tests {
         world.git(&["update-ref", "refs/remotes/origin/main", "HEAD~1"]);
         let selected = select(&world, &Selector::Staged).expect("the index");
         assert_eq!((files(only(&selected)), selected.notes.len()), (vec!["base".to_owned(), "theirs".to_owned()], 1));
+    }
+
+    #[test]
+    fn a_bare_repository_has_commits_and_nothing_else() {
+        let world = World::new();
+        let there = world.dir.path().join("remote.git");
+        let repo = Repo::discover(&there, &Env::default()).expect("a repository");
+        for selector in [Selector::Staged, Selector::Worktree] {
+            let error = repo.select(&selector, &Options::default()).expect_err("a refusal");
+            assert!(matches!(error, GitError::Bare) && error.to_string().contains("--range"), "{error}");
+        }
+        assert!(repo.select(&range("main", "main"), &Options::default()).is_ok());
+        // A work tree of a bare repository has both.
+        world.git_in(&there, &["worktree", "add", "-q", "../linked", "-b", "l"]);
+        let linked = world.dir.path().join("linked");
+        std::fs::write(linked.join("base"), "changed\n").expect("a file");
+        world.git_in(&linked, &["add", "."]);
+        let repo = Repo::discover(&linked, &Env::default()).expect("a repository");
+        for selector in [Selector::Staged, Selector::Worktree] {
+            assert_eq!(files(only(&repo.select(&selector, &Options::default()).expect("a change"))), ["base"]);
+        }
     }
 
     #[test]

@@ -58,10 +58,7 @@ struct Disk<'r> {
 
 impl<'r> Disk<'r> {
     fn new(repo: &'r Repository, index: &'r State) -> Result<Disk<'r>, GitError> {
-        let root = repo.workdir().ok_or_else(|| GitError::Unsupported {
-            what: "no worktree (it is bare)".to_owned(),
-            remedy: "review a range instead: --range A..B".to_owned(),
-        })?;
+        let root = repo.workdir().ok_or(GitError::Bare)?;
         let capabilities = repo.filesystem_options().map_err(GitError::other("read the settings of the file system"))?;
         let (root, clean) = (root.to_owned(), Clean::new(repo, index)?);
         Ok(Disk { repo, index, root, capabilities, clean, directories: HashMap::new(), unstored: HashMap::new() })
@@ -237,6 +234,6 @@ mod tests {
     #[test]
     fn a_bare_repository_has_no_worktree() {
         let sandbox = Sandbox::new(&["--bare"]);
-        assert!(matches!(tracked(&sandbox.open()), Err(GitError::Unsupported { .. })));
+        assert!(matches!(tracked(&sandbox.open()), Err(GitError::Bare)));
     }
 }
