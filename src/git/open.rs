@@ -81,13 +81,8 @@ impl Repo {
     }
 
     /// Tells whether there is no worktree.
-    pub fn is_bare(&self) -> bool {
+    pub(super) fn is_bare(&self) -> bool {
         self.work_dir().is_none()
-    }
-
-    /// Returns the all-zero id in this repository's length: 40 digits, or 64 where it is SHA-256.
-    pub fn null_oid(&self) -> Oid {
-        object::oid(&self.gix.object_hash().null())
     }
 
     /// Returns HEAD's commit; `None` where there is none yet.
@@ -95,11 +90,6 @@ impl Repo {
         let head = self.gix.head().map_err(GitError::other("read HEAD"))?;
         let id = head.try_into_peeled_id().map_err(GitError::other("follow HEAD to a commit"))?;
         Ok(id.map(|id| object::oid(&id)))
-    }
-
-    /// Returns a configuration value as text, by its dotted key; the last one set holds.
-    pub fn config_string(&self, key: &str) -> Option<String> {
-        self.gix.config_snapshot().string(key).map(|value| value.to_string())
     }
 
     /// Returns the directory that git runs hooks from, and who decided so.
