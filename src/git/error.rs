@@ -72,13 +72,13 @@ pub enum GitError {
     /// The repository has neither an index nor a work tree.
     #[error("this repository is bare: nothing is staged and no file is checked out; review commits with --range A..B")]
     Bare,
-    /// A revision that does not name exactly one commit here.
-    #[error("{revision} does not name a commit in this repository: {why}")]
+    /// A revision that cannot be measured from or to.
+    #[error("cannot use {revision}: {why}")]
     BadRevision {
         /// The revision as it was given.
         revision: String,
         /// Why not.
-        why: String,
+        why: RevisionFault,
     },
     /// A remote that git could not push to either.
     #[error("no remote {remote} to push to: {}, a URL, or the path of a repository", choice(configured))]
@@ -116,6 +116,29 @@ pub enum GitError {
         #[source]
         source: Box<dyn Error + Send + Sync>,
     },
+}
+
+/// Why a revision cannot be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum RevisionFault {
+    /// It has no name, or one that git would take for an option.
+    #[error("it is no revision; name a branch, a tag or a commit")]
+    Malformed,
+    /// Nothing here has this name, or what it is followed by leads nowhere.
+    #[error("there is no such branch, tag or commit here; check the spelling, or `git fetch` it")]
+    Unknown,
+    /// Several objects have ids that begin so.
+    #[error("several objects have ids that begin so; give more digits")]
+    Ambiguous,
+    /// It names a file or a folder.
+    #[error("it names a {0}, not a commit; name a branch, a tag or a commit")]
+    NotACommit(&'static str),
+    /// The two ends of a range have nothing in common.
+    #[error("the two have no common ancestor; name a base that the change grew from")]
+    Unrelated,
+    /// HEAD is on no branch, which a push without a destination needs.
+    #[error("it is on no branch, so nothing says where it would be pushed; use --range")]
+    Detached,
 }
 
 /// Why a change cannot be narrowed to a path.

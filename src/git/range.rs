@@ -3,6 +3,7 @@
 //! Which commit a pushed ref is measured from is `sending`'s business; what is not committed yet, `uncommitted`'s.
 
 use super::capture::{self, Options, Unstored};
+use super::error::RevisionFault;
 use super::history::{Ancestors, History};
 use super::push::{FrameworkPush, PushLine};
 use super::remotes::{self, Remotes};
@@ -124,10 +125,7 @@ impl Repo {
         let (old, tip) = (revision::commit(&self.gix, from)?, revision::commit(&self.gix, to)?);
         let mut history = History::new(&self.gix)?;
         let bases = history.merge_bases(old, tip)?;
-        let unrelated = || GitError::BadRevision {
-            revision: format!("{from}..{to}"),
-            why: "the two have no common ancestor; name a base that the change grew from".to_owned(),
-        };
+        let unrelated = || GitError::BadRevision { revision: format!("{from}..{to}"), why: RevisionFault::Unrelated };
         let base = *bases.first().ok_or_else(unrelated)?;
         let mut known = Ancestors::of(&mut history, [old])?;
         let commits = history.unpublished(tip, &mut known)?.commits;

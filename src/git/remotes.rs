@@ -2,6 +2,7 @@
 //!
 //! Tracking refs are this machine's word, not the server's; the report says so (`base_source: tracking`). A ref that leads nowhere says nothing.
 
+use super::error::RevisionFault;
 use super::{GitError, Repo, object, revision};
 use crate::change::{BytePath, Oid};
 use gix::remote::Direction;
@@ -104,10 +105,7 @@ pub(super) struct Destination {
 /// No branch, or [`GitError::UnknownRemote`]: measured from a remote that is not there, everything would look new, or nothing.
 pub(super) fn destination(repo: &Repo, remote: Option<&str>) -> Result<Destination, GitError> {
     let branch = repo.gix.head_name().map_err(GitError::other("read HEAD"))?;
-    let detached = || GitError::BadRevision {
-        revision: "HEAD".to_owned(),
-        why: "it is on no branch, so nothing says where it would be pushed; use --range".to_owned(),
-    };
+    let detached = || GitError::BadRevision { revision: "HEAD".to_owned(), why: RevisionFault::Detached };
     let branch = branch.ok_or_else(detached)?;
     let remote = known(repo, remote.map_or_else(|| default_name(repo), str::to_owned))?;
     // Where the configuration does not name another ref, git pushes to the branch of the same name.
