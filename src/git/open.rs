@@ -5,6 +5,7 @@
 
 use super::GitError;
 use super::object;
+use super::text::MAX_TEXT;
 use crate::change::Oid;
 use crate::env::Env;
 use gix::bstr::{BString, ByteSlice as _};
@@ -151,6 +152,8 @@ fn options(cwd: &Path, env: &Env) -> gix::open::Options {
 
 fn overrides(cwd: &Path, env: &Env) -> Vec<BString> {
     let mut values: Vec<BString> = ["core.useReplaceRefs=false", "core.commitGraph=false", "core.fsmonitor=false"].map(BString::from).into();
+    // What is larger than this is never read as text, so that nobody needs to ask for a size before reading.
+    values.push(format!("gitoxide.objects.allocLimit={MAX_TEXT}").into());
     for (variable, key) in [("GIT_INDEX_FILE", "gitoxide.core.indexFile="), ("GIT_WORK_TREE", "core.worktree=")] {
         if let Some(path) = env.path(variable) {
             values.push([key.as_bytes(), cwd.join(path).as_os_str().as_bytes()].concat().into());

@@ -1,8 +1,9 @@
 //! What the tracked files hold on disk, for `--worktree`: HEAD beside the worktree. Symbolic links are taken as links and never followed. What git would
 //! store of a file's content is `clean`'s business; untracked files are nobody's.
 
-use super::capture::{Content, Unstored};
+use super::capture::Unstored;
 use super::clean::Clean;
+use super::object::Content;
 use super::text::MAX_TEXT;
 use super::tree::{Entry, Leaf, Target, target};
 use super::{GitError, index, object};
