@@ -96,6 +96,12 @@ pub enum GitError {
         /// Why not.
         why: PathFault,
     },
+    /// A file of the work tree is no longer what it was when the change was captured.
+    #[error("{path} was changed while it was being reviewed: try again")]
+    Changed {
+        /// The file.
+        path: BytePath,
+    },
     /// A file or directory could not be read.
     #[error("cannot {doing} {path}")]
     Io {

@@ -39,6 +39,25 @@ pub(crate) fn tracked(repo: &Repository) -> Result<(Vec<Entry>, Unstored), GitEr
     Ok((changed.into_values().collect(), disk.unstored))
 }
 
+/// Reads the content that a tracked file had on disk when [`tracked`] found it.
+///
+/// # Errors
+///
+/// [`GitError::Changed`] where it has another now, [`GitError::Missing`] where it is the index that names content which is nowhere.
+pub(crate) fn content(repo: &Repository, path: &BytePath, found: Leaf) -> Result<Content<'static>, GitError> {
+    let index = index::read(repo)?;
+    let mut disk = Disk::new(repo, &index)?;
+    let name = path.as_bytes().as_bstr();
+    let entry = index.entry_by_path(name).ok_or_else(|| GitError::Changed { path: path.clone() })?;
+    let indexed = indexed(path, entry)?;
+    disk.leaf(name, entry, indexed)?;
+    match disk.unstored.remove(&found.oid) {
+        Some(content) => Ok(content),
+        None if indexed.oid == found.oid => Err(GitError::Missing { oid: found.oid }),
+        None => Err(GitError::Changed { path: path.clone() }),
+    }
+}
+
 fn indexed(path: &BytePath, entry: &gix::index::Entry) -> Result<Leaf, GitError> {
     match target(entry.mode.bits(), object::oid(&entry.id)) {
         Some(Target::Leaf(leaf)) => Ok(leaf),
