@@ -1,6 +1,5 @@
 //! Paths as git has them: bytes. How they are shown, and how they are read back.
 
-use std::borrow::Cow;
 use std::fmt;
 
 /// A path inside the repository: bytes separated by `/`, not necessarily UTF-8.
@@ -21,11 +20,6 @@ impl BytePath {
     /// Returns the last component.
     pub fn file_name(&self) -> &[u8] {
         self.0.rsplit(|b| *b == b'/').next().unwrap_or_default()
-    }
-
-    /// Returns the path as text for rules and prompts; bytes that are not UTF-8 become U+FFFD.
-    pub fn lossy(&self) -> Cow<'_, str> {
-        String::from_utf8_lossy(&self.0)
     }
 
     /// Writes the path as `git diff` does: in double quotes with C escapes where it holds a control character, a quote or a backslash, and, with

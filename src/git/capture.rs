@@ -1,9 +1,10 @@
 //! From changed entries to the change: renames paired, content read and verified, lines compared. What is captured here is what every later step uses.
 
+use super::object::Content;
 use super::rename::{self, Pair, Place};
-use super::text::{self, MAX_TEXT};
+use super::text;
 use super::tree::{Entry, Leaf};
-use super::{GitError, object};
+use super::{GitError, narrow, object};
 use crate::change::{Body, BytePath, Change, FileChange, Mode, Oid, Side};
 use gix::Repository;
 use std::borrow::Cow;
@@ -15,48 +16,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub struct Options {
     /// Pair deleted and added files that are alike.
     pub renames: bool,
-    /// Files, or directories with all below them; empty for everything.
+    /// Files, or directories with all below them, from the top ([`super::Repo::path_in_repo`]); empty for everything.
     pub only: Vec<BytePath>,
 }
 
 /// Content that is in no object yet: what the worktree holds.
 pub(crate) type Unstored = HashMap<Oid, Content<'static>>;
 
-/// The content of one side.
-#[derive(Debug, Clone)]
-pub(crate) enum Content<'a> {
-    /// All of it.
-    Whole(Cow<'a, [u8]>),
-    /// Too large to be read: its size in bytes.
-    Oversize(u64),
-}
-
-impl Content<'_> {
-    /// Returns the size in bytes.
-    pub(crate) fn size(&self) -> u64 {
-        match self {
-            Content::Whole(bytes) => bytes.len() as u64,
-            Content::Oversize(size) => *size,
-        }
-    }
-}
-
 /// Captures the change that the entries describe. Content comes from `unstored`, else from the object database, verified.
 pub(crate) fn capture(repo: &Repository, entries: Vec<Entry>, unstored: &Unstored, options: &Options) -> Result<Change, GitError> {
-    let entries = narrow(entries, &options.only);
+    let entries = narrow::entries(entries, options);
     let source = Source { repo, unstored };
     let pairs = if options.renames { rename::pairs(&source, entries)? } else { entries.into_iter().flat_map(rename::unpaired).collect() };
     Ok(Change { files: files(&source, &pairs)?, already_published: Vec::new() })
-}
-
-/// Keeps the entries at or below the named paths.
-fn narrow(mut entries: Vec<Entry>, only: &[BytePath]) -> Vec<Entry> {
-    let at_or_below =
-        |path: &[u8], only: &[u8]| path.strip_prefix(only).is_some_and(|rest| rest.is_empty() || rest[0] == b'/' || only.ends_with(b"/"));
-    if !only.is_empty() {
-        entries.retain(|entry| only.iter().any(|only| at_or_below(entry.path.as_bytes(), only.as_bytes())));
-    }
-    entries
 }
 
 /// How many files make a second thread worth its start.
@@ -93,19 +65,15 @@ pub(super) struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// Reads one side. Its size is known before its content is touched.
+    /// Reads one side.
     pub(super) fn content(&self, leaf: Leaf) -> Result<Content<'_>, GitError> {
         if leaf.mode == Mode::Gitlink {
             return Ok(Content::Whole(format!("Subproject commit {}\n", leaf.oid).into_bytes().into()));
         }
         match self.unstored.get(&leaf.oid) {
-            Some(Content::Whole(bytes)) => return Ok(Content::Whole(Cow::Borrowed(bytes))),
-            Some(Content::Oversize(size)) => return Ok(Content::Oversize(*size)),
-            None => {}
-        }
-        match object::blob_size(self.repo, leaf.oid)? {
-            size if size > MAX_TEXT => Ok(Content::Oversize(size)),
-            _ => Ok(Content::Whole(object::blob(self.repo, leaf.oid)?.into())),
+            Some(Content::Whole(bytes)) => Ok(Content::Whole(Cow::Borrowed(bytes))),
+            Some(Content::Oversize(size)) => Ok(Content::Oversize(*size)),
+            None => object::content(self.repo, leaf.oid),
         }
     }
 
@@ -150,9 +118,10 @@ fn side(place: &Place, size: u64) -> Side {
 #[cfg(test)]
 mod tests {
     use super::super::testing::Sandbox;
-    use super::super::{index, tree};
+    use super::super::{Repo, index, tree};
     use super::*;
     use crate::change::Status;
+    use crate::env::Env;
 
     fn staged(sandbox: &Sandbox, options: &Options) -> Change {
         let repo = sandbox.open();
@@ -216,9 +185,12 @@ mod tests {
         sandbox.write(format!(".git/objects/{}/{}", &id[..2], &id[2..]), stored);
         let leaf = Leaf { mode: Mode::Regular, oid: Oid::from_hex(id.as_bytes()).expect("an id") };
         let entry = Entry { path: BytePath::from("z"), old: None, new: Some(leaf) };
-        let change = capture(&sandbox.open(), vec![entry], &Unstored::new(), &Options::default()).expect("a change");
+        let repo = Repo::discover(&sandbox.path(""), &Env::default()).expect("a repository");
+        let change = repo.capture(vec![entry], &Options::default()).expect("a change");
         assert_eq!(change.files[0].body, Body::Oversize);
         assert_eq!(change.files[0].new.as_ref().map(|side| side.size), Some(700_000_000));
+        let refused = object::blob(&repo.gix, leaf.oid).expect_err("a refusal");
+        assert!(format!("{refused:?}").contains("allocation limit"), "refused by its header, not by what is missing: {refused:?}");
     }
 
     #[test]

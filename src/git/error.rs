@@ -69,13 +69,38 @@ pub enum GitError {
     /// HEAD names a branch without a commit, where one is needed.
     #[error("HEAD has no commit yet: commit first, or review the index with --staged")]
     Unborn,
-    /// A revision that does not name exactly one commit here.
-    #[error("{revision} does not name a commit in this repository: {why}")]
+    /// The repository has neither an index nor a work tree.
+    #[error("this repository is bare: nothing is staged and no file is checked out; review commits with --range A..B")]
+    Bare,
+    /// A revision that cannot be measured from or to.
+    #[error("cannot use {revision}: {why}")]
     BadRevision {
         /// The revision as it was given.
         revision: String,
         /// Why not.
-        why: String,
+        why: RevisionFault,
+    },
+    /// A remote that git could not push to either.
+    #[error("no remote {remote} to push to: {}, a URL, or the path of a repository", choice(configured))]
+    UnknownRemote {
+        /// The remote as it was given, or as git would choose it.
+        remote: String,
+        /// The names of the configured ones.
+        configured: Vec<String>,
+    },
+    /// A path that a change cannot be narrowed to.
+    #[error("cannot narrow the change to {path}: {why}")]
+    BadPath {
+        /// The path as it was given.
+        path: BytePath,
+        /// Why not.
+        why: PathFault,
+    },
+    /// A file of the work tree is no longer what it was when the change was captured.
+    #[error("{path} was changed while it was being reviewed: try again")]
+    Changed {
+        /// The file.
+        path: BytePath,
     },
     /// A file or directory could not be read.
     #[error("cannot {doing} {path}")]
@@ -99,6 +124,46 @@ pub enum GitError {
     },
 }
 
+/// Why a revision cannot be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum RevisionFault {
+    /// It has no name, or one that git would take for an option.
+    #[error("it is no revision; name a branch, a tag or a commit")]
+    Malformed,
+    /// Nothing here has this name, or what it is followed by leads nowhere.
+    #[error("there is no such branch, tag or commit here; check the spelling, or `git fetch` it")]
+    Unknown,
+    /// Several objects have ids that begin so.
+    #[error("several objects have ids that begin so; give more digits")]
+    Ambiguous,
+    /// It names a file or a folder.
+    #[error("it names a {0}, not a commit; name a branch, a tag or a commit")]
+    NotACommit(&'static str),
+    /// The two ends of a range have nothing in common.
+    #[error("the two have no common ancestor; name a base that the change grew from")]
+    Unrelated,
+    /// HEAD is on no branch, which a push without a destination needs.
+    #[error("it is on no branch, so nothing says where it would be pushed; use --range")]
+    Detached,
+}
+
+/// Why a change cannot be narrowed to a path.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PathFault {
+    /// It has no name.
+    #[error("it is empty; name a file or a folder, `.` for this one")]
+    Empty,
+    /// It leads out of the work tree.
+    #[error("it lies outside the work tree {top}; name a path inside")]
+    Outside {
+        /// The top of the work tree.
+        top: String,
+    },
+    /// No changed path is at or below it.
+    #[error("it matches nothing in the change; `review-gate diff` with the same selector shows what does")]
+    NoMatch,
+}
+
 impl GitError {
     /// Wraps a failure of the git library; `doing` completes "cannot …".
     pub(crate) fn other<E: Into<Box<dyn Error + Send + Sync>>>(doing: impl Into<String>) -> impl FnOnce(E) -> GitError {
@@ -110,6 +175,14 @@ impl GitError {
     pub(crate) fn io(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> GitError {
         let path = path.display().to_string();
         move |source| GitError::Io { doing, path, source }
+    }
+}
+
+/// Offers the configured remotes.
+fn choice(configured: &[String]) -> String {
+    match configured {
+        [] => "none is configured; `git remote add` one, or name".to_owned(),
+        names => format!("name one that is configured ({})", names.join(", ")),
     }
 }
 

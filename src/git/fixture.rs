@@ -100,7 +100,7 @@ impl World {
     }
 
     pub(super) fn lines(&self, lines: &[[&str; 4]]) -> Vec<PushLine> {
-        let null = "0".repeat(self.repo().null_oid().as_bytes().len() * 2);
+        let null = "0".repeat(self.repo().gix.object_hash().len_in_hex());
         let id = |revision: &str| match revision {
             "-" => null.clone(),
             hex if hex.len() >= 40 => hex.to_owned(),

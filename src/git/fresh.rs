@@ -3,6 +3,7 @@
 //! A key that one commit adds and the next removes is in neither end, and is published all the same (case P11). Lines that a parent has are no news:
 //! either the remote has them, or they were seen where they came in. What counts as a secret is `checks`' and `redact`'s business.
 
+use super::object::Content;
 use super::tree::{self, Entry};
 use super::{GitError, Repo, history::History, object};
 use crate::change::subject::Subject;
@@ -112,10 +113,10 @@ impl Search<'_> {
     }
 
     fn read(&self, oid: Oid) -> Result<Option<Vec<u8>>, GitError> {
-        if object::blob_size(&self.repo.gix, oid)? > MAX_SEARCHED {
-            return Ok(None);
-        }
-        object::blob(&self.repo.gix, oid).map(Some)
+        Ok(match object::content(&self.repo.gix, oid)? {
+            Content::Whole(bytes) if bytes.len() as u64 <= MAX_SEARCHED => Some(bytes.into_owned()),
+            Content::Whole(_) | Content::Oversize(_) => None,
+        })
     }
 }
 

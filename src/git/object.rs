@@ -1,12 +1,14 @@
-//! Verified reads: an object is taken by id, its header looked at before its content, and its content hashed again before anyone sees it.
+//! Verified reads: an object is taken by id, and its content hashed again before anyone sees it. What is too large for that is not read.
 //!
 //! Whoever opened the repository has switched replace refs off; a replacement that slipped through would not hash to the id that was asked for. What
 //! the bytes of a tree mean is `tree`'s business.
 
 use super::GitError;
+use super::text::MAX_TEXT;
 use crate::change::Oid;
 use gix::objs::{CommitRefIter, Find as _, Kind};
 use gix::{ObjectId, Repository};
+use std::borrow::Cow;
 
 /// Returns the plain id of gix's id.
 pub(crate) fn oid(id: &gix::oid) -> Oid {
@@ -23,6 +25,25 @@ pub(crate) fn hash(repo: &Repository, kind: Kind, content: &[u8]) -> Option<Oid>
     gix::objs::compute_hash(repo.object_hash(), kind, content).ok().map(|id| oid(&id))
 }
 
+/// The content of a blob, or of what would become one.
+#[derive(Debug, Clone)]
+pub(crate) enum Content<'a> {
+    /// All of it.
+    Whole(Cow<'a, [u8]>),
+    /// Too large to be read: its size in bytes.
+    Oversize(u64),
+}
+
+impl Content<'_> {
+    /// Returns the size in bytes.
+    pub(crate) fn size(&self) -> u64 {
+        match self {
+            Content::Whole(bytes) => bytes.len() as u64,
+            Content::Oversize(size) => *size,
+        }
+    }
+}
+
 /// Returns a blob's size in bytes without reading its content.
 pub(crate) fn blob_size(repo: &Repository, oid: Oid) -> Result<u64, GitError> {
     let header = (id(oid).kind() == repo.object_hash()).then(|| repo.try_find_header(id(oid)));
@@ -32,7 +53,20 @@ pub(crate) fn blob_size(repo: &Repository, oid: Oid) -> Result<u64, GitError> {
     Ok(header.size())
 }
 
-/// Reads a blob. The caller has decided by [`blob_size`] that it is small enough.
+/// Reads a blob unless it is larger than [`MAX_TEXT`]. The repository was opened so that a read stops there by itself, which saves a look at the header of
+/// every blob: for one that is not packed, half of all there is to do.
+pub(crate) fn content(repo: &Repository, oid: Oid) -> Result<Content<'static>, GitError> {
+    match blob(repo, oid) {
+        Ok(bytes) if bytes.len() as u64 <= MAX_TEXT => Ok(Content::Whole(bytes.into())),
+        Ok(bytes) => Ok(Content::Oversize(bytes.len() as u64)),
+        Err(error) => match blob_size(repo, oid)? {
+            size if size > MAX_TEXT => Ok(Content::Oversize(size)),
+            _ => Err(error),
+        },
+    }
+}
+
+/// Reads a blob.
 pub(crate) fn blob(repo: &Repository, oid: Oid) -> Result<Vec<u8>, GitError> {
     read(repo, oid, Kind::Blob)
 }

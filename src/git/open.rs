@@ -5,6 +5,7 @@
 
 use super::GitError;
 use super::object;
+use super::text::MAX_TEXT;
 use crate::change::Oid;
 use crate::env::Env;
 use gix::bstr::{BString, ByteSlice as _};
@@ -81,13 +82,8 @@ impl Repo {
     }
 
     /// Tells whether there is no worktree.
-    pub fn is_bare(&self) -> bool {
+    pub(super) fn is_bare(&self) -> bool {
         self.work_dir().is_none()
-    }
-
-    /// Returns the all-zero id in this repository's length: 40 digits, or 64 where it is SHA-256.
-    pub fn null_oid(&self) -> Oid {
-        object::oid(&self.gix.object_hash().null())
     }
 
     /// Returns HEAD's commit; `None` where there is none yet.
@@ -95,11 +91,6 @@ impl Repo {
         let head = self.gix.head().map_err(GitError::other("read HEAD"))?;
         let id = head.try_into_peeled_id().map_err(GitError::other("follow HEAD to a commit"))?;
         Ok(id.map(|id| object::oid(&id)))
-    }
-
-    /// Returns a configuration value as text, by its dotted key; the last one set holds.
-    pub fn config_string(&self, key: &str) -> Option<String> {
-        self.gix.config_snapshot().string(key).map(|value| value.to_string())
     }
 
     /// Returns the directory that git runs hooks from, and who decided so.
@@ -161,6 +152,8 @@ fn options(cwd: &Path, env: &Env) -> gix::open::Options {
 
 fn overrides(cwd: &Path, env: &Env) -> Vec<BString> {
     let mut values: Vec<BString> = ["core.useReplaceRefs=false", "core.commitGraph=false", "core.fsmonitor=false"].map(BString::from).into();
+    // What is larger than this is never read as text, so that nobody needs to ask for a size before reading.
+    values.push(format!("gitoxide.objects.allocLimit={MAX_TEXT}").into());
     for (variable, key) in [("GIT_INDEX_FILE", "gitoxide.core.indexFile="), ("GIT_WORK_TREE", "core.worktree=")] {
         if let Some(path) = env.path(variable) {
             values.push([key.as_bytes(), cwd.join(path).as_os_str().as_bytes()].concat().into());

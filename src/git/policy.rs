@@ -2,9 +2,10 @@
 //!
 //! Bytes only; what they say is `config`'s business. A policy that is there and cannot be read refuses: it is not the same as none.
 
+use super::object::Content;
 use super::remotes::{self, Remotes};
 use super::tree::{self, Leaf};
-use super::{GitError, Repo, object, revision};
+use super::{GitError, Repo, object, revision, worktree};
 use crate::change::subject::{BaseSource, Subject};
 use crate::change::{BytePath, Mode, Oid};
 
@@ -57,14 +58,23 @@ impl Repo {
     /// As [`Repo::policy_files`].
     pub fn tip_policy(&self, subject: &Subject) -> Result<Option<PolicyFile>, GitError> {
         let path = BytePath::from(POLICY_FILE);
-        let leaf = match (subject.tip_tree, subject.change.file(&path)) {
-            (Some(tree), _) => tree::lookup(&self.gix, tree, &path)?,
-            (None, Some(file)) => file.new.as_ref().filter(|side| side.path == path).map(|side| Leaf { mode: side.mode, oid: side.oid }),
-            (None, None) => subject.base_tree.map(|tree| tree::lookup(&self.gix, tree, &path)).transpose()?.flatten(),
+        let leaf = match subject.tip_tree {
+            Some(tree) => tree::lookup(&self.gix, tree, &path)?,
+            None => self.uncommitted_leaf(subject, &path)?,
         };
         let commit = subject.refs.first().and_then(|r| r.tip);
         let bytes = leaf.map(|leaf| self.policy_bytes("tip", leaf)).transpose()?;
         Ok(bytes.map(|bytes| PolicyFile { origin: "tip".to_owned(), commit, bytes }))
+    }
+
+    /// Finds what the index or the worktree has at a path: what the change says (a file that became a link is in it twice), else what HEAD has.
+    fn uncommitted_leaf(&self, subject: &Subject, path: &BytePath) -> Result<Option<Leaf>, GitError> {
+        let new = subject.change.files.iter().filter_map(|file| file.new.as_ref()).find(|side| side.path == *path);
+        match (new, subject.base_tree) {
+            (Some(side), _) => Ok(Some(Leaf { mode: side.mode, oid: side.oid })),
+            (None, Some(head)) if subject.change.file(path).is_none() => tree::lookup(&self.gix, head, path),
+            (None, _) => Ok(None),
+        }
     }
 
     /// Finds the commit that a change is on its way to.
@@ -95,11 +105,15 @@ impl Repo {
             Mode::Symlink => return refuse("a symbolic link".to_owned()),
             Mode::Gitlink => return refuse("a submodule".to_owned()),
         }
-        let size = object::blob_size(&self.gix, leaf.oid)?;
-        if size > MAX_POLICY {
-            return refuse(format!("{size} bytes (of {MAX_POLICY} allowed)"));
+        let content = match object::content(&self.gix, leaf.oid) {
+            // What the worktree holds is in no object, unless it was staged too.
+            Err(GitError::Missing { .. }) => worktree::content(&self.gix, &BytePath::from(POLICY_FILE), leaf)?,
+            other => other?,
+        };
+        match content {
+            Content::Whole(bytes) if bytes.len() as u64 <= MAX_POLICY => Ok(bytes.into_owned()),
+            Content::Whole(_) | Content::Oversize(_) => refuse(format!("{} bytes (of {MAX_POLICY} allowed)", content.size())),
         }
-        object::blob(&self.gix, leaf.oid)
     }
 }
 
@@ -150,6 +164,45 @@ mod tests {
         assert_eq!(tip(&world), Some(b"base: 2\n".to_vec()));
         world.git(&["rm", "-q", "--cached", POLICY_FILE]);
         assert_eq!(tip(&world), None);
+    }
+
+    #[test]
+    fn a_policy_in_the_worktree_is_read_as_it_was_captured() {
+        let world = World::new();
+        world.commit(POLICY_FILE, "base: 1\n");
+        let (file, repo) = (world.work().join(POLICY_FILE), world.repo());
+        let write = |text: &str| std::fs::write(&file, text).expect("a file");
+        let captured = || repo.select(&Selector::Worktree, &Options::default()).expect("the worktree");
+        let tip = |selected: &crate::git::Selected| repo.tip_policy(only(selected)).map(|file| file.map(|file| file.bytes));
+        write("base: on disk\n");
+        let selected = captured();
+        assert_eq!(origins(&world, only(&selected), None), [pair("HEAD", "base: 1\n")]);
+        assert_eq!(tip(&selected).expect("a policy"), Some(b"base: on disk\n".to_vec()));
+        write("base: another\n");
+        let error = tip(&selected).expect_err("not what was captured");
+        assert!(matches!(error, GitError::Changed { .. }) && error.to_string().contains(POLICY_FILE), "{error}");
+        // A link is what it is, and so is a file that is too large or gone.
+        write(&"#".repeat(MAX_POLICY as usize + 1));
+        assert!(matches!(tip(&captured()), Err(GitError::Unsupported { .. })));
+        std::fs::remove_file(&file).expect("removed");
+        assert_eq!(tip(&captured()).expect("none"), None);
+        std::os::unix::fs::symlink("base", &file).expect("a link");
+        assert!(matches!(tip(&captured()), Err(GitError::Unsupported { .. })));
+        world.git(&["add", "."]);
+        let staged = repo.select(&Selector::Staged, &Options::default()).expect("the index");
+        assert!(matches!(tip(&staged), Err(GitError::Unsupported { .. })));
+    }
+
+    #[test]
+    fn a_staged_policy_that_is_in_no_object_is_missing() {
+        let world = World::new();
+        std::fs::write(world.work().join(POLICY_FILE), "base: 1\n").expect("a file");
+        world.git(&["add", "."]);
+        let selected = world.repo().select(&Selector::Staged, &Options::default()).expect("the index");
+        let id = world.id(&format!(":{POLICY_FILE}"));
+        std::fs::remove_file(world.work().join(".git/objects").join(&id[..2]).join(&id[2..])).expect("removed");
+        std::fs::write(world.work().join(POLICY_FILE), "base: another\n").expect("a file");
+        assert!(matches!(world.repo().tip_policy(only(&selected)), Err(GitError::Missing { .. })));
     }
 
     #[test]

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_published_elsewhere_only_is_not_published_here() {
+    fn a_branch_that_no_remote_has_is_sent_with_the_merge_of_it() {
         let world = World::new();
         world.git(&["switch", "-q", "-c", "side"]);
         world.commit("local", "x\n");

@@ -3,12 +3,13 @@
 //! Which commit a pushed ref is measured from is `sending`'s business; what is not committed yet, `uncommitted`'s.
 
 use super::capture::{self, Options, Unstored};
+use super::error::RevisionFault;
 use super::history::{Ancestors, History};
 use super::push::{FrameworkPush, PushLine};
 use super::remotes::{self, Remotes};
 use super::sending::{self, Old, Update};
 use super::tree::{self, Entry};
-use super::{GitError, Repo, revision};
+use super::{GitError, Repo, narrow, revision};
 use crate::change::subject::{BaseSource, RefUpdate, Subject};
 use crate::change::{BytePath, Change};
 
@@ -65,23 +66,25 @@ impl Repo {
     ///
     /// # Errors
     ///
-    /// A revision that names no commit, two without a common ancestor, an unmerged index, a missing or altered object.
+    /// A bare repository where the index or the work tree is asked for, a revision that names no commit, two without a common ancestor, an unmerged index, a missing or altered object, a path that matches nothing.
     pub fn select(&self, selector: &Selector, options: &Options) -> Result<Selected, GitError> {
-        match selector {
+        let selected = match selector {
+            Selector::Staged | Selector::Worktree if self.is_bare() => Err(GitError::Bare),
             Selector::Staged => self.staged(options),
             Selector::Worktree => self.worktree(options),
             Selector::All { base } => self.range(&base.clone().map_or_else(|| self.default_base(), Ok)?, "HEAD", options),
             Selector::Base(base) => self.range(base, "HEAD", options),
             Selector::Range { from, to } => self.range(from, to, options),
             Selector::Push { remote } => self.push_destination(remote.as_deref(), options),
-        }
+        };
+        narrow::matched(selected?, options)
     }
 
     /// Captures what a push sends, from the lines that git gave the hook; `remote` and `url` are the hook's two arguments.
     ///
     /// # Errors
     ///
-    /// An object that is pushed and is not here, a missing or altered object.
+    /// An object that is pushed and is not here, a missing or altered object, a path that matches nothing.
     pub fn pushed(&self, lines: &[PushLine], remote: &str, url: &str, options: &Options) -> Result<Selected, GitError> {
         let updates = lines.iter().map(|line| Update {
             local_ref: line.local_ref.clone(),
@@ -89,7 +92,7 @@ impl Repo {
             local: line.local_oid,
             old: if line.remote_oid.is_null() { Old::Absent } else { Old::Advertised(line.remote_oid) },
         });
-        sending::select(self, &Remotes::of(self, remote, url), updates.collect(), options)
+        narrow::matched(sending::select(self, &Remotes::of(self, remote, url), updates.collect(), options)?, options)
     }
 
     /// Captures what a push sends, from the variables of the pre-commit framework. Only its first ref is visible there, and a note says so.
@@ -104,7 +107,7 @@ impl Repo {
         let note = format!("the framework shows one ref of a push: reviewed {} only; a pre-push hook of git's own sees all", update.local_ref);
         let mut selected = sending::select(self, &Remotes::of(self, &push.remote_name, &push.remote_url), vec![update], options)?;
         selected.notes.push(note);
-        Ok(selected)
+        narrow::matched(selected, options)
     }
 
     /// Captures entries whose content is all in objects.
@@ -122,10 +125,7 @@ impl Repo {
         let (old, tip) = (revision::commit(&self.gix, from)?, revision::commit(&self.gix, to)?);
         let mut history = History::new(&self.gix)?;
         let bases = history.merge_bases(old, tip)?;
-        let unrelated = || GitError::BadRevision {
-            revision: format!("{from}..{to}"),
-            why: "the two have no common ancestor; name a base that the change grew from".to_owned(),
-        };
+        let unrelated = || GitError::BadRevision { revision: format!("{from}..{to}"), why: RevisionFault::Unrelated };
         let base = *bases.first().ok_or_else(unrelated)?;
         let mut known = Ancestors::of(&mut history, [old])?;
         let commits = history.unpublished(tip, &mut known)?.commits;
@@ -304,6 +304,27 @@ mod tests {
         world.git(&["update-ref", "refs/remotes/origin/main", "HEAD~1"]);
         let selected = select(&world, &Selector::Staged).expect("the index");
         assert_eq!((files(only(&selected)), selected.notes.len()), (vec!["base".to_owned(), "theirs".to_owned()], 1));
+    }
+
+    #[test]
+    fn a_bare_repository_has_commits_and_nothing_else() {
+        let world = World::new();
+        let there = world.dir.path().join("remote.git");
+        let repo = Repo::discover(&there, &Env::default()).expect("a repository");
+        for selector in [Selector::Staged, Selector::Worktree] {
+            let error = repo.select(&selector, &Options::default()).expect_err("a refusal");
+            assert!(matches!(error, GitError::Bare) && error.to_string().contains("--range"), "{error}");
+        }
+        assert!(repo.select(&range("main", "main"), &Options::default()).is_ok());
+        // A work tree of a bare repository has both.
+        world.git_in(&there, &["worktree", "add", "-q", "../linked", "-b", "l"]);
+        let linked = world.dir.path().join("linked");
+        std::fs::write(linked.join("base"), "changed\n").expect("a file");
+        world.git_in(&linked, &["add", "."]);
+        let repo = Repo::discover(&linked, &Env::default()).expect("a repository");
+        for selector in [Selector::Staged, Selector::Worktree] {
+            assert_eq!(files(only(&repo.select(&selector, &Options::default()).expect("a change"))), ["base"]);
+        }
     }
 
     #[test]

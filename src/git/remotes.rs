@@ -2,6 +2,7 @@
 //!
 //! Tracking refs are this machine's word, not the server's; the report says so (`base_source: tracking`). A ref that leads nowhere says nothing.
 
+use super::error::RevisionFault;
 use super::{GitError, Repo, object, revision};
 use crate::change::{BytePath, Oid};
 use gix::remote::Direction;
@@ -45,8 +46,11 @@ impl Remotes {
 /// Lists the commits that count as published for a push to `remotes`: what their own tracking refs say they have, and what was *fetched* from any other remote.
 ///
 /// A branch that was rebased onto another remote's work (a fork onto its upstream) must not send that work again. But what this clone itself pushed to another
-/// remote proves nothing: it may have gone there unseen, past the hook or by an override for that remote alone. A forged tracking ref hides what it names;
-/// a server that checks evidence catches it.
+/// remote proves nothing: it may have gone there unseen, past the hook or by an override for that remote alone. The ref's log tells the two apart. A ref
+/// without a log is what a clone leaves, and counts as fetched.
+///
+/// All of this is the machine's own word: whoever switches the logs off (`core.logAllRefUpdates`) or forges a tracking ref hides what it names from the gate. A
+/// server that checks evidence catches it.
 pub(super) fn published(repo: &Repo, remotes: &Remotes) -> Result<Vec<Oid>, GitError> {
     let configured = names(repo);
     let own = |owner: &str| match remotes {
@@ -95,14 +99,15 @@ pub(super) struct Destination {
 }
 
 /// Finds where `git push [REMOTE]` would push the current branch.
+///
+/// # Errors
+///
+/// No branch, or [`GitError::UnknownRemote`]: measured from a remote that is not there, everything would look new, or nothing.
 pub(super) fn destination(repo: &Repo, remote: Option<&str>) -> Result<Destination, GitError> {
     let branch = repo.gix.head_name().map_err(GitError::other("read HEAD"))?;
-    let detached = || GitError::BadRevision {
-        revision: "HEAD".to_owned(),
-        why: "it is on no branch, so nothing says where it would be pushed; use --range".to_owned(),
-    };
+    let detached = || GitError::BadRevision { revision: "HEAD".to_owned(), why: RevisionFault::Detached };
     let branch = branch.ok_or_else(detached)?;
-    let remote = remote.map_or_else(|| default_name(repo), str::to_owned);
+    let remote = known(repo, remote.map_or_else(|| default_name(repo), str::to_owned))?;
     // Where the configuration does not name another ref, git pushes to the branch of the same name.
     let configured = repo.gix.branch_remote_ref_name(branch.as_ref(), Direction::Push).and_then(Result::ok);
     let remote_ref = configured.unwrap_or_else(|| branch.clone());
@@ -110,6 +115,26 @@ pub(super) fn destination(repo: &Repo, remote: Option<&str>) -> Result<Destinati
     let tracked = if is_name(&remote) { revision::commit_of_ref(&repo.gix, &tracking)? } else { None };
     let path = |name: &gix::refs::FullName| BytePath::new(name.as_bstr().to_vec());
     Ok(Destination { local_ref: path(&branch), remote_ref: path(&remote_ref), remote, tracked })
+}
+
+/// Refuses what is neither a remote nor a URL nor a repository on this machine.
+fn known(repo: &Repo, remote: String) -> Result<String, GitError> {
+    let configured = names(repo);
+    if configured.contains(&remote) || has_tracking_refs(repo, &remote) || is_url(&remote) || is_repository(repo, &remote) {
+        return Ok(remote);
+    }
+    Err(GitError::UnknownRemote { remote, configured })
+}
+
+/// Tells a URL, or `host:path`, from a name and a path: it has a colon before any slash.
+fn is_url(remote: &str) -> bool {
+    remote.split_once(':').is_some_and(|(scheme, _)| !scheme.is_empty() && !scheme.contains('/'))
+}
+
+/// Tells whether a path leads to a repository, from the top of the work tree as for `git push`, and with the `.git` that may be left out.
+fn is_repository(repo: &Repo, path: &str) -> bool {
+    let top = repo.work_dir().unwrap_or(repo.git_dir());
+    !path.is_empty() && ["", "/.git", ".git", ".git/.git"].iter().any(|end| gix::discover::is_git(&top.join(format!("{path}{end}"))).is_ok())
 }
 
 /// Returns the remote that a push without arguments goes to.
@@ -159,4 +184,90 @@ fn each(repo: &Repo, prefix: &str, visit: &mut dyn FnMut(&gix::Reference<'_>) ->
     let platform = repo.gix.references().map_err(GitError::other(doing()))?;
     let mut refs = platform.prefixed(prefix).and_then(|refs| refs.peeled()).map_err(GitError::other(doing()))?;
     refs.by_ref().filter_map(Result::ok).try_for_each(|reference| visit(&reference))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::World;
+    use super::*;
+
+    /// Returns which of the named revisions count as published for a push to a remote.
+    fn counted<'n>(world: &World, repo: &Repo, remote: &str, names: &[&'n str]) -> Vec<&'n str> {
+        let tips = published(repo, &Remotes::of(repo, remote, remote)).expect("a list");
+        let is_tip = |name: &&&str| tips.contains(&Oid::from_hex(world.id(name).as_bytes()).expect("an id"));
+        names.iter().filter(is_tip).copied().collect()
+    }
+
+    /// A working copy with a second remote, `backup`.
+    fn with_backup() -> World {
+        let world = World::new();
+        world.git_in(world.dir.path(), &["init", "-q", "--bare", "-b", "main", "backup.git"]);
+        world.git(&["remote", "add", "backup", "../backup.git"]);
+        world
+    }
+
+    #[test]
+    fn what_was_pushed_from_here_counts_for_its_own_remote_alone() {
+        let world = with_backup();
+        world.commit("n", "unseen\n");
+        world.git(&["push", "-q", "backup", "main"]);
+        assert_eq!(counted(&world, &world.repo(), "origin", &["main", "main~1"]), ["main~1"], "origin's own");
+        assert_eq!(counted(&world, &world.repo(), "backup", &["main", "main~1"]), ["main"], "what was pushed to origin is no news from there");
+        assert_eq!(counted(&world, &world.repo(), "https://host/elsewhere", &["main", "main~1"]), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn what_was_fetched_counts_for_every_remote() {
+        let world = with_backup();
+        world.colleague("main", "main", "theirs", "x\n");
+        world.git(&["fetch", "-q", "origin"]);
+        for remote in ["origin", "backup", "https://host/elsewhere"] {
+            assert_eq!(counted(&world, &world.repo(), remote, &["origin/main", "main"]), ["origin/main"], "{remote}");
+        }
+        // Pushed from here again: the last entry of the log is what the ref's value comes from.
+        world.git(&["merge", "-q", "origin/main"]);
+        world.commit("mine", "1\n");
+        world.git(&["push", "-q", "origin", "main"]);
+        assert_eq!(counted(&world, &world.repo(), "backup", &["main"]), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn what_a_clone_left_without_a_log_counts_as_fetched() {
+        let world = World::new();
+        world.git_in(world.dir.path(), &["clone", "-q", "remote.git", "clone"]);
+        let clone = world.dir.path().join("clone");
+        assert!(!clone.join(".git/logs/refs/remotes/origin/main").exists(), "a clone writes no log for what it brings");
+        let repo = Repo::discover(&clone, &crate::env::Env::default()).expect("a repository");
+        assert_eq!(counted(&world, &repo, "https://host/elsewhere", &["main"]), ["main"]);
+    }
+
+    #[test]
+    fn a_log_that_cannot_be_read_is_no_proof_of_a_fetch() {
+        let world = with_backup();
+        world.colleague("main", "main", "theirs", "x\n");
+        world.git(&["fetch", "-q", "origin"]);
+        std::fs::write(world.work().join(".git/logs/refs/remotes/origin/main"), "not a log\n").expect("a file");
+        assert_eq!(counted(&world, &world.repo(), "backup", &["origin/main"]), Vec::<&str>::new());
+    }
+
+    #[test]
+    fn a_push_goes_to_a_remote_a_url_or_a_repository_and_nowhere_else() {
+        let world = with_backup();
+        std::fs::create_dir(world.work().join("src")).expect("a directory");
+        world.git(&["update-ref", "refs/remotes/seen/main", "main"]);
+        for remote in ["origin", "backup", "seen", "https://host/x.git", "git@host:x.git", "../remote.git", "../remote", "../work", "."] {
+            assert!(destination(&world.repo(), Some(remote)).is_ok(), "{remote}");
+        }
+        for remote in ["nosuchremote", "orign", "", "src", "../nowhere", "/:", ":x"] {
+            let Err(error) = destination(&world.repo(), Some(remote)) else { panic!("{remote:?} was taken for a remote") };
+            assert!(matches!(error, GitError::UnknownRemote { .. }), "{remote}: {error}");
+            assert!(error.to_string().contains(&format!("no remote {remote} ")) && error.to_string().contains("(backup, origin)"), "{error}");
+        }
+        for remote in ["origin", "backup"] {
+            world.git(&["remote", "remove", remote]);
+        }
+        let Err(error) = destination(&world.repo(), None) else { panic!("a push without a remote was taken for one") };
+        assert!(error.to_string().contains("no remote origin") && error.to_string().contains("`git remote add`"), "{error}");
+        assert!(Remotes::of(&world.repo(), "nosuchremote", "nosuchremote") == Remotes::Any, "git's own word is never doubted");
+    }
 }

@@ -2,7 +2,8 @@
 //! first, then the same base name where it is unambiguous, then the most alike. Nothing that decides depends on the pairing: an unpaired file is shown whole.
 
 use super::GitError;
-use super::capture::{Content, Source};
+use super::capture::Source;
+use super::object::Content;
 use super::text;
 use super::tree::{Entry, Leaf};
 use crate::change::{BytePath, Mode, Oid, Status};

@@ -2,6 +2,7 @@
 //!
 //! Text from a person or a framework is a revision and never an option; ids are peeled by verified reads, so a tag cannot be made to point elsewhere.
 
+use super::error::RevisionFault;
 use super::{GitError, object};
 use crate::change::Oid;
 use gix::Repository;
@@ -60,12 +61,26 @@ pub(super) fn commit_if_here(repo: &Repository, oid: Oid) -> Result<Option<Oid>,
 
 /// Resolves what a person typed to a commit.
 pub(super) fn commit(repo: &Repository, revision: &str) -> Result<Oid, GitError> {
-    let bad = |why: String| GitError::BadRevision { revision: revision.to_owned(), why };
+    let bad = |why| GitError::BadRevision { revision: revision.to_owned(), why };
     if revision.starts_with('-') || revision.is_empty() {
-        return Err(bad("it looks like an option, not like a revision".to_owned()));
+        return Err(bad(RevisionFault::Malformed));
     }
-    let id = repo.rev_parse_single(revision).map_err(|error| bad(format!("{error:#}")))?;
-    peel(repo, object::oid(&id))?.commit().ok_or_else(|| bad("it is no commit".to_owned()))
+    let id = repo.rev_parse_single(revision).map_err(|error| bad(fault(&error)))?;
+    match peel(repo, object::oid(&id))? {
+        Peeled::Commit(commit) => Ok(commit),
+        Peeled::Tree(_) => Err(bad(RevisionFault::NotACommit("folder"))),
+        Peeled::Blob(_) => Err(bad(RevisionFault::NotACommit("file"))),
+    }
+}
+
+/// Says in our own words why a revision cannot be resolved: the library's are written for its own debugging.
+fn fault(error: &gix::Error) -> RevisionFault {
+    use gix::revision::spec::parse::Error::{AmbiguousPrefix, AmbiguousRefAndObject};
+    match error.downcast_any_ref::<gix::revision::spec::parse::Error>() {
+        Some(AmbiguousPrefix { .. } | AmbiguousRefAndObject { .. }) => RevisionFault::Ambiguous,
+        // Foreign and not exhaustive: what else it may say comes down to the same for whoever typed the name.
+        Some(_) | None => RevisionFault::Unknown,
+    }
 }
 
 /// Resolves a full ref name to its commit; `None` where there is no such ref, or it leads to no commit that is here.
@@ -92,4 +107,44 @@ fn tag_target(repo: &Repository, oid: Oid) -> Result<Oid, GitError> {
     found.ok_or(GitError::Missing { oid })?.verify_checksum(&id).map_err(|_| GitError::Integrity { oid })?;
     let tag = TagRef::from_bytes(&content, repo.object_hash());
     tag.map(|tag| object::oid(&tag.target())).map_err(|_| GitError::Malformed { oid, why: "a tag that cannot be read".to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixture::World;
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_used_is_told_in_words_with_the_remedy() {
+        let world = World::new();
+        // Two blobs whose ids begin with 6bb2.
+        world.commit("one", "195\n");
+        world.commit("two", "389\n");
+        let cases = [
+            ("", RevisionFault::Malformed),
+            ("--all", RevisionFault::Malformed),
+            ("nosuch", RevisionFault::Unknown),
+            ("origin/nosuch", RevisionFault::Unknown),
+            ("main~99", RevisionFault::Unknown),
+            ("main^{commit", RevisionFault::Unknown),
+            ("main@{upstream", RevisionFault::Unknown),
+            ("HEAD@{99}", RevisionFault::Unknown),
+            (":/no such message", RevisionFault::Unknown),
+            ("main:nosuch", RevisionFault::Unknown),
+            ("main..", RevisionFault::Unknown),
+            ("1111111111111111111111111111111111111111", RevisionFault::Unknown),
+            ("a b", RevisionFault::Unknown),
+            ("\u{1b}[2J", RevisionFault::Unknown),
+            ("6bb2", RevisionFault::Ambiguous),
+            ("main:base", RevisionFault::NotACommit("file")),
+            ("main^{tree}", RevisionFault::NotACommit("folder")),
+        ];
+        for (revision, expected) in cases {
+            let error = commit(&world.repo().gix, revision).expect_err(revision);
+            let GitError::BadRevision { why, .. } = &error else { panic!("{revision}: {error}") };
+            assert_eq!(*why, expected, "{revision}");
+            let words = error.to_string().replace(revision, "");
+            assert!(!words.contains(['{', '}', '"']) && words.contains("; "), "{words}");
+        }
+    }
 }

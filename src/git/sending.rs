@@ -9,7 +9,7 @@ use super::range::Selected;
 use super::remotes::{self, Remotes};
 use super::revision::{self, Peeled};
 use super::tree::{self, Entry, Leaf};
-use super::{GitError, Repo, published};
+use super::{GitError, Repo, narrow, published};
 use crate::change::subject::{BaseSource, RefUpdate, Subject};
 use crate::change::{BytePath, Mode, Oid};
 use std::collections::HashMap;
@@ -199,7 +199,7 @@ impl<'r> Push<'r> {
             self.selected.notes.push(note);
         }
         let mut change = self.repo.capture(split.entries, self.options)?;
-        change.already_published = split.published;
+        change.already_published = narrow::paths(split.published, self.options);
         Ok(Subject { refs: vec![ref_update(update, tip, base)], base_tree, tip_tree: Some(tip_tree), commits: new.commits, change })
     }
 

@@ -6,7 +6,7 @@ use super::published::Brought;
 use super::range::Selected;
 use super::remotes::{self, Remotes};
 use super::tree::Entry;
-use super::{GitError, Repo, index, object, revision, worktree};
+use super::{GitError, Repo, index, narrow, object, revision, worktree};
 use crate::change::subject::{BaseSource, RefUpdate, Subject};
 use crate::change::{BytePath, Change, Oid};
 
@@ -17,7 +17,7 @@ impl Repo {
         let entries = index::staged(&self.gix)?;
         let (entries, already) = self.without_published_merge(entries, &mut notes)?;
         let mut change = self.capture(entries, options)?;
-        change.already_published = already;
+        change.already_published = narrow::paths(already, options);
         Ok(Selected { subjects: vec![self.uncommitted(change)?], notes, ..Selected::default() })
     }
 
@@ -44,7 +44,9 @@ impl Repo {
 
     /// Sets aside the entries that a published `MERGE_HEAD` brought. One that no remote has is reviewed: its commits may never have been.
     fn without_published_merge(&self, entries: Vec<Entry>, notes: &mut Vec<String>) -> Result<(Vec<Entry>, Vec<BytePath>), GitError> {
-        let (Some(head), merged) = (self.head_commit()?, self.merge_heads()?) else { return Ok((entries, Vec::new())) };
+        let merged = self.merge_heads()?;
+        // Only a merge has published work in it, and only then is it worth asking every tracking ref.
+        let Some(head) = self.head_commit()?.filter(|_| !merged.is_empty()) else { return Ok((entries, Vec::new())) };
         let mut history = History::new(&self.gix)?;
         let mut known = Ancestors::of(&mut history, remotes::published(self, &Remotes::of(self, &remotes::default_name(self), ""))?)?;
         let mut sides = Vec::new();

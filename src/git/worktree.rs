@@ -1,8 +1,9 @@
 //! What the tracked files hold on disk, for `--worktree`: HEAD beside the worktree. Symbolic links are taken as links and never followed. What git would
 //! store of a file's content is `clean`'s business; untracked files are nobody's.
 
-use super::capture::{Content, Unstored};
+use super::capture::Unstored;
 use super::clean::Clean;
+use super::object::Content;
 use super::text::MAX_TEXT;
 use super::tree::{Entry, Leaf, Target, target};
 use super::{GitError, index, object};
@@ -38,6 +39,25 @@ pub(crate) fn tracked(repo: &Repository) -> Result<(Vec<Entry>, Unstored), GitEr
     Ok((changed.into_values().collect(), disk.unstored))
 }
 
+/// Reads the content that a tracked file had on disk when [`tracked`] found it.
+///
+/// # Errors
+///
+/// [`GitError::Changed`] where it has another now, [`GitError::Missing`] where it is the index that names content which is nowhere.
+pub(crate) fn content(repo: &Repository, path: &BytePath, found: Leaf) -> Result<Content<'static>, GitError> {
+    let index = index::read(repo)?;
+    let mut disk = Disk::new(repo, &index)?;
+    let name = path.as_bytes().as_bstr();
+    let entry = index.entry_by_path(name).ok_or_else(|| GitError::Changed { path: path.clone() })?;
+    let indexed = indexed(path, entry)?;
+    disk.leaf(name, entry, indexed)?;
+    match disk.unstored.remove(&found.oid) {
+        Some(content) => Ok(content),
+        None if indexed.oid == found.oid => Err(GitError::Missing { oid: found.oid }),
+        None => Err(GitError::Changed { path: path.clone() }),
+    }
+}
+
 fn indexed(path: &BytePath, entry: &gix::index::Entry) -> Result<Leaf, GitError> {
     match target(entry.mode.bits(), object::oid(&entry.id)) {
         Some(Target::Leaf(leaf)) => Ok(leaf),
@@ -58,10 +78,7 @@ struct Disk<'r> {
 
 impl<'r> Disk<'r> {
     fn new(repo: &'r Repository, index: &'r State) -> Result<Disk<'r>, GitError> {
-        let root = repo.workdir().ok_or_else(|| GitError::Unsupported {
-            what: "no worktree (it is bare)".to_owned(),
-            remedy: "review a range instead: --range A..B".to_owned(),
-        })?;
+        let root = repo.workdir().ok_or(GitError::Bare)?;
         let capabilities = repo.filesystem_options().map_err(GitError::other("read the settings of the file system"))?;
         let (root, clean) = (root.to_owned(), Clean::new(repo, index)?);
         Ok(Disk { repo, index, root, capabilities, clean, directories: HashMap::new(), unstored: HashMap::new() })
@@ -237,6 +254,6 @@ mod tests {
     #[test]
     fn a_bare_repository_has_no_worktree() {
         let sandbox = Sandbox::new(&["--bare"]);
-        assert!(matches!(tracked(&sandbox.open()), Err(GitError::Unsupported { .. })));
+        assert!(matches!(tracked(&sandbox.open()), Err(GitError::Bare)));
     }
 }

@@ -117,3 +117,15 @@ fn a_link_is_shown_and_not_followed() {
     repo.add();
     repo.gate(&["diff", "--staged"]).run().expect(0).says("120000").never_says("not in the repository");
 }
+
+#[test]
+fn a_path_that_names_nothing_is_an_error_and_no_empty_change() {
+    let sandbox = Sandbox::new();
+    let repo = sandbox.repo("work");
+    repo.write("src/a.rs", "one\n").add();
+    repo.gate(&["diff", "--staged", "--file", "src"]).run().expect(0).says("+one");
+    for slip in ["src/b.rs", "sr", "src/a.rs/x"] {
+        let run = repo.gate(&["diff", "--staged", "--file", "src", "--file", slip]).run();
+        assert_eq!(run.expect(2).says(slip).says("matches nothing").stdout, "");
+    }
+}

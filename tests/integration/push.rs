@@ -282,3 +282,12 @@ fn what_one_remote_got_unseen_is_reviewed_before_another_gets_it() {
     repo.git(&["push", "-q", "--no-verify", "backup", "main"]);
     repo.push(&["origin", "main"]).expect_refused().says("run.rs:1");
 }
+
+#[test]
+fn a_remote_that_is_not_there_is_an_error_and_no_empty_push() {
+    let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
+    let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
+    repo.write("run.rs", EVIL).commit("run");
+    repo.gate(&["run", "--push", "orign"]).run().expect(2).says("no remote orign").says("(origin)");
+    assert!(peer.questions().is_empty());
+}
