@@ -10,7 +10,7 @@ use crate::tier::Tier;
 use std::collections::BTreeSet;
 
 /// The longest that an advisory mode may still last, in days.
-pub const ADVISORY_DAYS: i64 = 90;
+const ADVISORY_DAYS: i64 = 90;
 
 /// One key of the policy as it holds, for `config show`.
 #[derive(Debug, Clone, PartialEq, Eq)]

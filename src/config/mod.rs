@@ -18,12 +18,11 @@ mod show;
 mod user;
 mod values;
 
-pub use defaults::DEFAULTS;
-pub use effective::{ADVISORY_DAYS, Policy, Row, effective, lowered};
+pub use effective::{Policy, Row, effective, lowered};
 pub use key::{KeySource, RunCommand};
 pub use policy::{POLICY_FILE, PolicyLayer, policy_layer};
 pub use problem::{ConfigError, Problem};
-pub use reviewers::{Entry, UNKNOWN_PRICE};
+pub use reviewers::Entry;
 pub use schema::schema;
 pub use show::{policy_rows, user_rows};
 pub use user::{Budget, Lens, User, author_hint};
@@ -34,10 +33,6 @@ use crate::yaml::MAX_BYTES;
 use std::io::Read;
 use std::path::Path;
 
-/// The commented file that `init` starts from; reviewers go in place of [`TEMPLATE_REVIEWERS`].
-pub const TEMPLATE: &str = include_str!("template.yaml");
-/// The line of [`TEMPLATE`] that `init` replaces with what it found.
-pub const TEMPLATE_REVIEWERS: &str = "reviewers: [] # init:reviewers\n";
 /// The commented file that `init --policy` writes.
 pub const POLICY_TEMPLATE: &str = include_str!("policy-template.yaml");
 
@@ -55,14 +50,6 @@ pub fn load_user(flag: Option<&Path>, env: &Env) -> Result<User, ConfigError> {
             Err(ConfigError::of_file(&path.display().to_string(), format!("cannot be read: {error}"), "run `review-gate init` to write one"))
         }
     }
-}
-
-/// Reads a file that was given as bytes, as [`load_user`] reads one from disk.
-///
-/// # Errors
-/// Every problem of its contents at once.
-pub fn parse_user(bytes: &[u8], path: &Path, env: &Env) -> Result<User, ConfigError> {
-    user::read(bytes, Some(path), env, defaults::default_user())
 }
 
 /// Reads one byte more than a file may have, so that the reader sees that it is too large.
@@ -99,16 +86,6 @@ mod tests {
         assert!(load_user(None, &env).unwrap_err().to_string().contains("holds no settings"));
         std::fs::write(&path, format!("#{}\ndeadline: 7\n", "x".repeat(MAX_BYTES))).unwrap();
         assert!(load_user(None, &env).unwrap_err().to_string().contains("at most 65536"));
-    }
-
-    #[test]
-    fn the_templates_are_files_that_the_reader_accepts() {
-        let read = |text: &str| parse_user(text.as_bytes(), Path::new("config.yaml"), &Env::default()).unwrap();
-        let reviewers = "reviewers:\n  - {name: local, provider: ollama, model: qwen3}\n";
-        assert!(TEMPLATE.contains(TEMPLATE_REVIEWERS));
-        assert_eq!(read(&TEMPLATE.replace(TEMPLATE_REVIEWERS, reviewers)).reviewers.len(), 1);
-        let example: String = TEMPLATE.lines().filter_map(|line| line.strip_prefix("#   ")).map(|line| format!("  {line}\n")).collect();
-        assert_eq!(read(&format!("reviewers:\n{example}")).reviewers.len(), 4);
     }
 
     #[test]
