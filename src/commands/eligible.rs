@@ -70,7 +70,8 @@ mod tests {
     #[test]
     fn who_is_missing_is_named_and_the_remedy_fits() {
         let dir = tempfile::tempdir().unwrap();
-        let table: [(&[&str], Option<(&str, &str)>); 6] = [
+        type Expected = Option<(&'static str, &'static str)>;
+        let table: [(&[&str], Expected); 6] = [
             (&[], Some(("no reviewer is configured", "review-gate init"))),
             (&[CLI], Some(("can be asked (codex is a command-line reviewer, which this version does not ask yet)", "add an API reviewer"))),
             (&[OFF, CLI], Some(("(local is not enabled; codex is a", "add an API reviewer"))),

@@ -12,6 +12,7 @@ const PRE_COMMIT: &str = include_str!("../../../hooks/pre-commit.sh");
 const MARKER: (&[u8], &[u8]) = (b"# review-gate hook v", b" (managed)");
 
 /// A stage of git that the gate can stand at.
+#[expect(clippy::enum_variant_names, reason = "git's own names")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Hook {
     /// Before anything leaves: the gate proper.
