@@ -6,6 +6,7 @@
 mod defaults;
 mod effective;
 mod fields;
+mod force;
 mod glob;
 mod host;
 mod key;
@@ -19,6 +20,7 @@ mod user;
 mod values;
 
 pub use effective::{Policy, Row, effective, lowered};
+pub use force::not_in_force;
 pub use key::{KeySource, RunCommand};
 pub use policy::{POLICY_FILE, PolicyLayer, policy_layer};
 pub use problem::{ConfigError, Problem};
@@ -49,6 +51,21 @@ pub fn load_user(flag: Option<&Path>, env: &Env) -> Result<User, ConfigError> {
         Err(error) => {
             Err(ConfigError::of_file(&path.display().to_string(), format!("cannot be read: {error}"), "run `review-gate init` to write one"))
         }
+    }
+}
+
+/// Reads the policy as it lies in a worktree, where it is not in force yet; `None` where there is none.
+///
+/// # Errors
+/// A file that cannot be read, or that is none: a commit of it would be refused.
+pub fn read_draft(work_dir: &Path) -> Result<Option<Vec<u8>>, ConfigError> {
+    let path = work_dir.join(POLICY_FILE);
+    let failed = |why: String| ConfigError::of_file(&path.display().to_string(), why, "make it a small file");
+    match std::fs::symlink_metadata(&path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(failed(format!("cannot be read: {error}"))),
+        Ok(meta) if !meta.is_file() => Err(failed("is not a regular file".to_owned())),
+        Ok(_) => read_file(&path).map(Some).map_err(|error| failed(format!("cannot be read: {error}"))),
     }
 }
 
@@ -86,6 +103,25 @@ mod tests {
         assert!(load_user(None, &env).unwrap_err().to_string().contains("holds no settings"));
         std::fs::write(&path, format!("#{}\ndeadline: 7\n", "x".repeat(MAX_BYTES))).unwrap();
         assert!(load_user(None, &env).unwrap_err().to_string().contains("at most 65536"));
+    }
+
+    #[test]
+    fn a_broken_policy_names_the_file_and_where_it_was_read() {
+        for origin in ["tip", "base 273d1f2"] {
+            let error = policy_layer(b"block: HIGH\nblok: HIGH\n", origin).unwrap_err().to_string();
+            assert_eq!(error, format!(".review-gate.yaml at {origin}:2:1: unknown key `blok`\n  did you mean `block`?"));
+        }
+    }
+
+    #[test]
+    fn a_draft_is_a_file_or_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(read_draft(dir.path()), Ok(None));
+        std::fs::write(dir.path().join(POLICY_FILE), "{}\n").unwrap();
+        assert_eq!(read_draft(dir.path()), Ok(Some(b"{}\n".to_vec())));
+        std::fs::remove_file(dir.path().join(POLICY_FILE)).unwrap();
+        std::os::unix::fs::symlink("elsewhere", dir.path().join(POLICY_FILE)).unwrap();
+        assert!(read_draft(dir.path()).unwrap_err().to_string().contains("is not a regular file"));
     }
 
     #[test]
