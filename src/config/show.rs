@@ -76,7 +76,7 @@ fn limits(entry: &Entry) -> String {
     let time = |time: Option<Duration>| time.map_or_else(|| "slice".to_owned(), |time| format!("{} s", time.as_secs()));
     let parallel = spec.parallel.map_or_else(|| "any".to_owned(), |calls| calls.to_string());
     format!(
-        "{}: window {}, max_tokens {}, timeout {}, first_byte_timeout {}, parallel {parallel}, price {}/{}/{} (input/output/cached, USD per million tokens)",
+        "{}: window {}, max_tokens {}, timeout {}, first_byte_timeout {}, parallel {parallel}, price {}/{}/{} USD per million tokens",
         spec.name,
         spec.window,
         spec.max_tokens,
