@@ -119,9 +119,11 @@ fn the_hook_goes_where_git_looks() {
 fn without_an_eligible_reviewer_there_is_no_hook() {
     let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Clean));
     let repo = sandbox.published();
-    repo.gate(&["install"]).run().expect(2);
+    repo.gate(&["install"]).run().expect(2).says("no reviewer is configured").says("review-gate init");
+    sandbox.configure_raw("reviewers:\n  - {name: codex, provider: cli, command: /usr/bin/codex, model: gpt-5}\n");
+    repo.gate(&["install"]).run().expect(2).says("does not ask yet").never_says("no reviewer is configured").never_says("review-gate init");
     sandbox.configure(&[Reviewer::claude(&peer)], "author: anthropic\n");
-    repo.gate(&["install"]).run().expect(2).says("anthropic");
+    repo.gate(&["install"]).run().expect(2).says("anthropic").never_says("review-gate init");
     assert!(!hook(&repo).exists());
     repo.gate(&["install", "--force"]).run().expect(0);
     assert!(hook(&repo).exists());

@@ -1,9 +1,13 @@
 //! `install` and `uninstall` on real folders: what is there before, what git finds between, and that afterwards all is as before.
 
-use super::shim::is_ours;
-use super::*;
+use super::error::InstallError;
+use super::hooks::{install, uninstall};
+use super::place::{Place, Reach};
+use super::shim::{Hook, is_ours};
 use std::collections::BTreeMap;
-use std::os::unix::fs::symlink;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
 
 /// What a snapshot holds of a path: permissions and content, or where a link points.
 #[derive(Debug, Clone, PartialEq, Eq)]
