@@ -77,11 +77,13 @@ impl Case {
         reasons.extend(fresh.reason());
         reasons.extend(findings.iter().filter(|finding| finding.status == Status::Blocking).map(Reason::of_finding));
         reasons.extend(too_large(&sent));
+        reasons.extend(unsearched(&fresh.too_large, subject, &rules));
         reasons.extend(asks_for_more(&policy, &sizing));
         let refs = subject.refs.iter().map(|r| RefName { remote: run.remote_name(), remote_ref: r.remote_ref.to_string() }).collect();
         let key = (!run.request.narrowed).then(|| key::of(run, subject, &policy, &sizing, plan.as_ref(), fresh.digest));
         let leniency = leniency(run, &policy, sizing.name);
-        let notes = [fresh.notes, policy.notes.clone(), too_low.into_iter().collect(), unknown_tier(run.context)].concat();
+        let notes =
+            [policy.notes.clone(), config::not_in_force(run.user, &policy), too_low.into_iter().collect(), unknown_tier(run.context)].concat();
         Ok(Case {
             subject: subject.clone(),
             id,
@@ -244,6 +246,14 @@ fn too_large(sent: &[FileChange]) -> Option<Reason> {
             format!("too large to be reviewed: {}; split it, or name it as `data` in the policy at the base", names.join(", ")),
         )
     })
+}
+
+/// A file that is too large to be searched for secrets refuses, unless the policy at the base calls it data: what nobody looked at must not leave in silence.
+fn unsearched(large: &[BytePath], subject: &Subject, rules: &PathRules) -> Option<Reason> {
+    let by_policy = |path: &BytePath| subject.change.file(path).is_some_and(|file| rules.treatment(file).is_by_policy());
+    let names: Vec<String> = large.iter().filter(|path| !by_policy(path)).map(ToString::to_string).collect();
+    let text = || format!("too large to be searched for secrets: {}; split it, or name it as `data` in the policy at the base", names.join(", "));
+    (!names.is_empty()).then(|| Reason::new(Ground::TooLarge, text()))
 }
 
 /// What a policy asks for beyond reviews: a person at this tier, or what this version cannot do and therefore must not skip in silence.

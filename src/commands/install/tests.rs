@@ -213,7 +213,7 @@ fn husky_gets_a_stanza_and_no_file() {
     fs::create_dir_all(repo.at("work/.husky/_")).unwrap();
     let before = repo.snapshot();
     let error = repo.install_in("work/.husky/_", PUSH, Reach::Repository).unwrap_err().to_string();
-    assert!(error.contains("work/.husky/pre-push") && error.contains("    review-gate hook pre-push --from-git \"$@\""), "{error}");
+    assert!(error.contains("work/.husky/pre-push") && error.contains("    review-gate hook pre-push --from-git -- \"$@\""), "{error}");
     assert_eq!(repo.snapshot(), before);
 }
 
@@ -232,8 +232,8 @@ fn a_program_that_the_hook_could_not_run_is_refused() {
 fn other_managers_are_named_with_the_lines_that_call_the_gate() {
     for (mark, expected) in [
         (".pre-commit-config.yaml", "entry: review-gate hook pre-push"),
-        ("lefthook.yml", "run: review-gate hook pre-push --from-git {1} {2}"),
-        (".husky/pre-push", "review-gate hook pre-push --from-git \"$@\" <\"$lines\""),
+        ("lefthook.yml", "run: review-gate hook pre-push --from-git -- {1} {2}"),
+        (".husky/pre-push", "review-gate hook pre-push --from-git -- \"$@\" <\"$lines\""),
         ("hk.pkl", "hk is set up here too"),
     ] {
         let repo = Repo::new();
