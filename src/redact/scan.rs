@@ -128,6 +128,7 @@ mod tests {
             ("stripe-live-key", format!("sk{}{}", "_live_", mixed(24))),
             ("stripe-live-key", format!("rk{}{}", "_live_", mixed(24))),
             ("square-token", format!("sq0{}{}", "atp-", mixed(22))),
+            ("square-access-token", format!("EA{}{}", "AA", mixed(60))),
             ("shopify-token", format!("shp{}{}", "at_", hex(32))),
             ("sendgrid-key", format!("S{}{}.{}", "G.", mixed(22), mixed(43))),
             ("mailgun-key", format!("ke{}{}", "y-", hex(32))),
@@ -137,7 +138,8 @@ mod tests {
             ("openai-key", format!("sk-{}{}{}{}", "proj-", mixed(60), "T3BlbkFJ", mixed(60))),
             ("openai-project-key", format!("sk-{}{}", "proj-", mixed(48))),
             ("openrouter-key", format!("sk-{}v1-{}", "or-", hex(64))),
-            ("model-vendor-key", format!("s{}{}", "k-", hex(32))),
+            ("model-vendor-hex-key", format!("s{}{}", "k-", hex(32))),
+            ("model-vendor-key", format!("s{}{}", "k-", mixed(48))),
             ("huggingface-token", format!("h{}{}", "f_", mixed(34))),
             ("groq-key", format!("gs{}{}", "k_", mixed(52))),
             ("xai-key", format!("xa{}{}", "i-", mixed(80))),
@@ -202,6 +204,20 @@ mod tests {
         );
         assert_eq!(&text[hits[0].spans[0].clone()], token);
         assert_eq!(&text[hits[1].spans[0].clone()], "h8!kqp2");
+    }
+
+    #[test]
+    fn what_honest_text_often_holds_does_not_refuse() {
+        for (text, hits) in [
+            (format!("cache-sk-{}", random(HEX, 32)), 1),
+            (format!("id=SK{}", random(HEX, 32)), 1),
+            (format!("\"EA{}{}\"", "AA", random(MIXED, 60)), 1),
+            (format!("x/EA{}{}", "AA", random(MIXED, 60)), 0),
+            (format!("EA{}{}+{}", "AA", random(MIXED, 60), random(MIXED, 11)), 0),
+        ] {
+            let found = scan(text.as_bytes());
+            assert_eq!((found.len(), found.iter().any(|hit| hit.certain)), (hits, false), "{text}");
+        }
     }
 
     #[test]
