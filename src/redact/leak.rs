@@ -29,7 +29,7 @@ impl Redactor {
     pub fn leaks_in_blob(&self, path: &BytePath, old: Option<&[u8]>, new: &[u8]) -> Vec<Leak> {
         let hits = self.certain(new);
         let known = if hits.is_empty() { BTreeSet::new() } else { old.map(|old| self.values(old)).unwrap_or_default() };
-        let leaks = hits.into_iter().map(|hit| Leak { rule: hit.rule, path: path.clone(), line: hit.line, digest: Digest::of(&new[hit.range]) });
+        let leaks = hits.into_iter().map(|hit| Leak { rule: hit.rule, path: path.clone(), line: hit.line, digest: hit.digest });
         leaks.filter(|leak| !known.contains(&leak.digest)).collect()
     }
 
@@ -40,7 +40,7 @@ impl Redactor {
             let (new, numbers) = view(hunk, Origin::Removed);
             for hit in self.certain(&new) {
                 let line = numbers.get(hit.line as usize - 1).copied().unwrap_or(0);
-                leaks.push(Leak { rule: hit.rule, path: file.path().clone(), line, digest: Digest::of(&new[hit.range]) });
+                leaks.push(Leak { rule: hit.rule, path: file.path().clone(), line, digest: hit.digest });
             }
         }
         leaks.retain(|leak| !old.contains(&leak.digest));
@@ -52,7 +52,7 @@ impl Redactor {
     }
 
     fn values(&self, text: &[u8]) -> BTreeSet<Digest> {
-        self.certain(text).into_iter().map(|hit| Digest::of(&text[hit.range])).collect()
+        self.certain(text).into_iter().map(|hit| hit.digest).collect()
     }
 }
 

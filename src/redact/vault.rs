@@ -1,7 +1,7 @@
 //! The gate's own keys, found in any text: they may appear in no sink, whatever they look like.
 
 use crate::reviewer::Secret;
-use regex::{NoExpand, Regex, RegexBuilder};
+use regex::bytes::{Regex, RegexBuilder};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -56,13 +56,21 @@ impl Vault {
     }
 
     /// Finds every occurrence; the longest form wins.
-    pub fn find(&self, text: &str) -> Vec<Range<usize>> {
+    pub fn find(&self, text: &[u8]) -> Vec<Range<usize>> {
         self.pattern.iter().flat_map(|pattern| pattern.find_iter(text)).map(|found| found.range()).collect()
     }
 
     /// Puts a mark in the place of every occurrence.
     pub fn mask<'t>(&self, text: &'t str, mark: &str) -> Cow<'t, str> {
-        self.pattern.as_ref().map_or(Cow::Borrowed(text), |pattern| pattern.replace_all(text, NoExpand(mark)))
+        let mut out = String::new();
+        let mut rest = 0;
+        for range in self.find(text.as_bytes()) {
+            // Every form is ASCII, so the ends are ends of characters.
+            out.push_str(&text[rest..range.start]);
+            out.push_str(mark);
+            rest = range.end;
+        }
+        if rest == 0 { Cow::Borrowed(text) } else { Cow::Owned(out + &text[rest..]) }
     }
 }
 
@@ -112,7 +120,7 @@ mod tests {
     fn every_form_of_a_key_is_found() {
         let vault = vault(&["a+b/c\"d e\n"]);
         for text in ["a+b/c\"d e", r#"a+b/c\"d e"#, "a%2Bb%2Fc%22d%20e", "YStiL2MiZCBl"] {
-            assert_eq!(vault.find(text), vec![0..text.len()], "{text}");
+            assert_eq!(vault.find(text.as_bytes()), vec![0..text.len()], "{text}");
         }
     }
 
@@ -151,14 +159,19 @@ mod tests {
 
     #[test]
     fn the_longest_key_wins_and_regex_signs_are_text() {
-        assert_eq!(vault(&["abcdef", "abcdefghij"]).find("abcdefghij"), vec![0..10]);
-        assert!(vault(&["a.c.e.g"]).find("abcdefg").is_empty());
+        assert_eq!(vault(&["abcdef", "abcdefghij"]).find(b"abcdefghij"), vec![0..10]);
+        assert!(vault(&["a.c.e.g"]).find(b"abcdefg").is_empty());
     }
 
     #[test]
     fn what_is_no_key_is_not_masked() {
+<<<<<<< HEAD
         for key in ["", "EMPTY", "none", "ollama", "Changeme", "      ", "test", "null", "not-needed", "placeholder"] {
             assert!(vault(&[key]).find(&format!("x {key} y")).is_empty(), "{key}");
+=======
+        for key in ["", "EMPTY", "none", "ollama", "Changeme", "      "] {
+            assert!(vault(&[key]).find(format!("x {key} y").as_bytes()).is_empty(), "{key}");
+>>>>>>> wt-redact
         }
     }
 }
