@@ -98,7 +98,11 @@ impl From<GitError> for GateError {
             | GitError::Unsupported { .. }
             | GitError::Index { .. }
             | GitError::Unborn
+            | GitError::Bare
             | GitError::BadRevision { .. }
+            | GitError::UnknownRemote { .. }
+            | GitError::BadPath { .. }
+            | GitError::Changed { .. }
             | GitError::Io { .. }
             | GitError::Other { .. } => Code::Usage,
         };
