@@ -40,7 +40,7 @@ impl Redactor {
     /// Finds the first secret in the name of a path. The leak has line 0 and the path with its secrets masked.
     pub fn leak_in_path(&self, path: &BytePath) -> Option<Leak> {
         let hit = self.certain(path.as_bytes()).into_iter().next()?;
-        Some(Leak { rule: hit.rule, path: BytePath::new(self.clean(&path.lossy())), line: 0, digest: hit.digest })
+        Some(Leak { rule: hit.rule, path: BytePath::new(self.clean(&String::from_utf8_lossy(path.as_bytes()))), line: 0, digest: hit.digest })
     }
 
     fn leaks_in_file(&self, file: &FileChange) -> Vec<Leak> {
