@@ -95,7 +95,7 @@ impl Word {
             Word::Other
         } else if word.len() < FULL {
             let padded = digits.len() < word.len();
-            Word::Short { telling: looks_random(digits) || padded && (word.len() % 4 == 0 || may_be_of_key(digits)) }
+            Word::Short { telling: looks_random(digits) || padded && (word.len().is_multiple_of(4) || may_be_of_key(digits)) }
         } else if may_be_of_key(word) {
             Word::Full
         } else {

@@ -113,9 +113,12 @@ pub(super) fn briefing(case: &Case, capacity: usize, redactor: &Redactor) -> Res
     let redactor = redactor.clone();
     let fence = Mark::new(random::bits128());
     let change = crate::change::Change { files: case.sent.clone(), already_published: Vec::new() };
-    let slices = slice::cut(&change, SLICE.min(capacity), |_| true);
+    // Looked at before anything is cut: tens of megabytes must not cost the time that the deadline leaves.
+    let least = slice::size(&change, |_| true).div_ceil(capacity);
+    let slices = if least > MAX_PARTS { Vec::new() } else { slice::cut(&change, SLICE.min(capacity), |_| true) };
     let parts = pack(slices, capacity);
-    if parts.len() > MAX_PARTS {
+    let needed = parts.len().max(least);
+    if needed > MAX_PARTS {
         let text = format!(
             "the change needs {} calls for each pass, more than {MAX_PARTS}: split the push, or name generated and data files in the policy at the base",
             parts.len()
