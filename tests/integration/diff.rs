@@ -129,3 +129,19 @@ fn a_path_that_names_nothing_is_an_error_and_no_empty_change() {
         assert_eq!(run.expect(2).says(slip).says("matches nothing").stdout, "");
     }
 }
+
+#[test]
+fn a_path_is_read_from_the_folder_it_is_typed_in() {
+    let sandbox = Sandbox::new();
+    let repo = sandbox.repo("work");
+    repo.write("src/deep/a.rs", "one\n").write("b.rs", "two\n").add();
+    let src = repo.path().join("src");
+    let diff = |file: &str| repo.gate(&["diff", "--staged", "--file", file]).in_dir(&src).run();
+    for file in ["deep", "deep/a.rs", "./deep//a.rs", "../src/deep", "."] {
+        diff(file).expect(0).says("+one").never_says("+two");
+    }
+    diff("../b.rs").expect(0).says("+two").never_says("+one");
+    diff("..").expect(0).says("+two").says("+one");
+    diff("b.rs").expect(2).says("src/b.rs");
+    diff("../../b.rs").expect(2).says("outside");
+}
