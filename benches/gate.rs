@@ -60,7 +60,7 @@ fn side_by_side(size: &Size) {
     println!("| passes at once | subjects | a pass, ms | all, ms | above the slowest, ms |\n|---|---|---|---|---|");
     for (names, subjects) in [(&["a"][..], 1), (&["a", "b", "c", "d", "e"], 1), (&["auth"], 1), (&["a", "b", "c", "d", "e"], 2), (&["auth"], 2)] {
         let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Clean.after(SLOW)));
-        sandbox.configure(&[Reviewer::qwen(&peer)], "author: human\n");
+        sandbox.configure(&[Reviewer::qwen(&peer)], "author: anthropic\n");
         let repo = sandbox.published();
         let mut took = Vec::new();
         let mut passes = 0;

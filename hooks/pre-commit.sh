@@ -11,11 +11,17 @@ refuse() {
     exit 1
 }
 
-if [ ! -f "$gate" ] || [ ! -x "$gate" ]; then
-    refuse "nothing was reviewed, so the commit is refused: there is no program at $gate" \
+# A program that is gone, empty or another one must not answer in the gate's place: an empty file would run as a script that does nothing and succeeds.
+answer=
+[ -f "$gate" ] && [ -x "$gate" ] && answer=$("$gate" --version </dev/null 2>/dev/null)
+case $answer in
+"review-gate "[0-9]*) ;;
+*)
+    refuse "nothing was reviewed, so the commit is refused: there is no working review-gate at $gate" \
         "to mend it, install review-gate again and run \`review-gate install\` in this repository" \
         "to do without it, remove $0${chained:+ and rename $chained beside it to take its place}"
-fi
+    ;;
+esac
 
 # The hook that was here before runs first: what it puts into the index is reviewed too.
 if [ -n "$chained" ]; then

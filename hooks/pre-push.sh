@@ -11,13 +11,19 @@ refuse() {
     exit 1
 }
 
-if [ ! -f "$gate" ] || [ ! -x "$gate" ]; then
-    refuse "nothing was reviewed, so the push is refused: there is no program at $gate" \
+# A program that is gone, empty or another one must not answer in the gate's place: an empty file would run as a script that does nothing and succeeds.
+answer=
+[ -f "$gate" ] && [ -x "$gate" ] && answer=$("$gate" --version </dev/null 2>/dev/null)
+case $answer in
+"review-gate "[0-9]*) ;;
+*)
+    refuse "nothing was reviewed, so the push is refused: there is no working review-gate at $gate" \
         "to mend it, install review-gate again and run \`review-gate install\` in this repository" \
         "to do without it, remove $0${chained:+ and rename $chained beside it to take its place}"
-fi
+    ;;
+esac
 if [ -z "$chained" ]; then
-    exec "$gate" hook pre-push --from-git "$@" >&2
+    exec "$gate" hook pre-push --from-git -- "$@" >&2
 fi
 
 # The hook that was here before runs first. Both must see all of what git wrote, so it goes through a file, opened twice and unlinked at once.
@@ -41,4 +47,4 @@ if [ "$status" -ne 0 ]; then
     printf 'review-gate: the hook that was here before refused the push (status %s): %s\n' "$status" "$chained" >&2
     exit "$status"
 fi
-exec "$gate" hook pre-push --from-git "$@" <&4 3<&- 4<&- >&2
+exec "$gate" hook pre-push --from-git -- "$@" <&4 3<&- 4<&- >&2

@@ -18,20 +18,23 @@ pub struct Cli {
     pub common: Common,
 }
 
+/// The heading of the flags that every verb takes.
+const EVERYWHERE: &str = "Everywhere";
+
 /// Flags that every verb takes.
 #[derive(Debug, Args)]
 pub struct Common {
     /// User configuration file [default: $XDG_CONFIG_HOME/review-gate/config.yaml]
-    #[arg(long, global = true, value_name = "FILE")]
+    #[arg(long, global = true, value_name = "FILE", help_heading = EVERYWHERE)]
     pub config: Option<PathBuf>,
     /// Say less: only refusals
-    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    #[arg(short, long, global = true, conflicts_with = "verbose", help_heading = EVERYWHERE)]
     pub quiet: bool,
     /// Say more: every hop of every chain
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, help_heading = EVERYWHERE)]
     pub verbose: bool,
     /// Colour
-    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value = "auto")]
+    #[arg(long, global = true, value_enum, value_name = "WHEN", default_value = "auto", help_heading = EVERYWHERE)]
     pub color: When,
 }
 
@@ -97,14 +100,18 @@ pub enum Verb {
     Demo,
 }
 
-/// The hooks.
+/// The hooks. They have no `--help`: git passes names that somebody else chose (a remote may be called `--help`), and a hook that answers such a name with a
+/// help text and 0 has let a push through. `review-gate help hook pre-push` is there for people.
 #[derive(Debug, Subcommand)]
 pub enum HookVerb {
     /// Review what a push would publish; ref lines on stdin
+    #[command(disable_help_flag = true)]
     PrePush(PrePushArgs),
     /// Review what a commit would record
+    #[command(disable_help_flag = true)]
     PreCommit(HookArgs),
     /// Review what a merge commit would record
+    #[command(disable_help_flag = true)]
     PreMergeCommit(HookArgs),
 }
 
@@ -189,7 +196,7 @@ pub struct RunArgs {
     /// Where the report goes.
     #[command(flatten)]
     pub output: OutputArgs,
-    /// At least this tier; a lower one than the computed needs a recorded override
+    /// Raise the tier to at least this one; a lower one than the computed is not applied
     #[arg(long, value_name = "TIER")]
     pub tier: Option<String>,
     /// Say what would be asked, ask nobody, write nothing
@@ -201,8 +208,8 @@ pub struct RunArgs {
     /// Only this reviewer; may be given more than once, in order
     #[arg(long, value_name = "NAME")]
     pub reviewer: Vec<String>,
-    /// Seconds for the whole run
-    #[arg(long, value_name = "SECONDS")]
+    /// Seconds for the whole run, at most 3600
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub deadline: Option<u64>,
     /// Let this change through for this reason, and write it down
     #[arg(long = "override", value_name = "REASON")]
@@ -219,7 +226,7 @@ pub struct DiffArgs {
     #[arg(long, value_enum, conflicts_with = "selector")]
     pub stage: Option<StageName>,
     /// The remote's name and URL, for --stage pre-push
-    #[arg(requires = "stage")]
+    #[arg(requires = "stage", num_args = 2, value_names = ["REMOTE", "URL"])]
     pub remote: Vec<OsString>,
     /// Show a rename as a deletion and an addition
     #[arg(long)]
@@ -318,7 +325,7 @@ pub struct OverrideArgs {
     /// Why; it is recorded
     #[arg(long, value_name = "TEXT")]
     pub reason: String,
-    /// How long it holds: 90m, 24h, 3d
+    /// How long it holds: 90m, 24h, 3d; at most 72h
     #[arg(long, value_name = "TIME", default_value = "24h")]
     pub expires: String,
     /// Which subject [default: the last one refused]
@@ -351,6 +358,19 @@ mod tests {
     #[test]
     fn the_definitions_are_sound() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn no_name_that_git_passes_makes_a_hook_answer_with_help() {
+        for hook in ["pre-push", "pre-commit", "pre-merge-commit"] {
+            for name in ["--help", "-h", "--version", "-V"] {
+                let error = Cli::try_parse_from(["review-gate", "hook", hook, "--from-git", name]).err();
+                assert!(error.is_none_or(|error| error.use_stderr()), "{hook} {name}");
+            }
+        }
+        let parsed = Cli::try_parse_from(["review-gate", "hook", "pre-push", "--from-git", "--", "--config=x", "--help"]).expect("names are names");
+        let Verb::Hook(HookVerb::PrePush(args)) = parsed.verb else { panic!("a hook") };
+        assert_eq!((args.remote, args.url, parsed.common.config), (Some("--config=x".into()), Some("--help".into()), None));
     }
 
     #[test]

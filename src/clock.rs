@@ -30,6 +30,8 @@ pub fn until_http_date(text: &str) -> Option<Duration> {
 pub enum Limit {
     /// The whole run: `deadline`, `push_deadline` or `commit_deadline`.
     Run,
+    /// What the passes may use of the run; the rest is kept for the refuter.
+    Passes,
     /// The share of the run that one element of a chain may use (requirement B06).
     Slice,
     /// The reviewer's own `timeout`.
@@ -50,6 +52,7 @@ impl fmt::Display for Limit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Limit::Run => "deadline",
+            Limit::Passes => "three quarters of the deadline",
             Limit::Slice => "slice of the deadline",
             Limit::Reviewer => "reviewer timeout",
             Limit::FirstByte => "first-byte timeout",
@@ -70,8 +73,9 @@ pub struct Deadline {
 }
 
 impl Deadline {
-    /// Makes a deadline `allowed` from now.
+    /// Makes a deadline `allowed` from now, at the most a day.
     pub fn after(allowed: Duration, limit: Limit) -> Deadline {
+        let allowed = allowed.min(Duration::from_secs(24 * 60 * 60));
         Deadline { at: instant() + allowed, limit, allowed }
     }
 
@@ -81,10 +85,16 @@ impl Deadline {
         if other.at < self.at { other } else { self }
     }
 
-    /// Returns this deadline brought forward by `reserve`, at the earliest to now.
+    /// Returns this deadline brought forward by `reserve`, at the earliest to now; it stands for the same limit.
     pub fn less(self, reserve: Duration) -> Deadline {
         let at = self.at.checked_sub(reserve).unwrap_or_else(instant).max(instant());
         Deadline { at, ..self }
+    }
+
+    /// Returns this deadline brought forward by a quarter of what was allowed, at the earliest to now: what the passes may use (ruling on B14).
+    pub fn for_passes(self) -> Deadline {
+        let reserve = self.allowed / 4;
+        Deadline { limit: Limit::Passes, allowed: self.allowed - reserve, ..self.less(reserve) }
     }
 
     /// Returns the time left; zero once the deadline has passed.
@@ -132,9 +142,11 @@ mod tests {
     }
 
     #[test]
-    fn a_reserve_larger_than_what_is_left_leaves_nothing() {
-        let run = Deadline::after(Duration::from_secs(1), Limit::Run);
-        assert!(run.less(Duration::from_secs(10)).passed());
-        assert!(!run.less(Duration::from_millis(10)).passed());
+    fn the_passes_get_three_quarters_and_say_so() {
+        let passes = Deadline::after(Duration::from_secs(8), Limit::Run).for_passes();
+        assert_eq!((passes.allowed(), passes.limit()), (Duration::from_secs(6), Limit::Passes));
+        assert!(passes.left() <= Duration::from_secs(6) && passes.left() > Duration::from_secs(5));
+        assert!(Deadline::after(Duration::ZERO, Limit::Run).for_passes().passed());
+        assert!(!Deadline::after(Duration::MAX, Limit::Run).passed());
     }
 }

@@ -1,4 +1,4 @@
-//! The process environment as one snapshot, and the names this program reads. The only file that touches `std::env` (beside `main.rs`, which takes it).
+//! The process environment as one snapshot, and the names this program reads. The only file that reads variables.
 //!
 //! No variable lowers scrutiny (product contract, "Never fail open"): `REVIEW_TIER` can only raise, kill switches of other tools are ignored.
 

@@ -62,7 +62,7 @@ impl From<Ground> for Code {
             Ground::Declined => Code::Declined,
             Ground::Override => Code::Override,
             Ground::Budget => Code::Budget,
-            Ground::Unavailable => Code::Unavailable,
+            Ground::TooLarge | Ground::Unavailable => Code::Unavailable,
         }
     }
 }
@@ -155,6 +155,7 @@ mod tests {
             (Ground::Declined, 11),
             (Ground::Override, 17),
             (Ground::Budget, 13),
+            (Ground::TooLarge, 9),
             (Ground::Unavailable, 9),
         ];
         for (ground, number) in table {

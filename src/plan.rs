@@ -106,8 +106,8 @@ pub enum NoReviewer {
     /// Every configured one is of the author's family.
     #[error("no reviewer is eligible: {}", .0.join("; "))]
     NoneEligible(Vec<String>),
-    /// The author is unknown and every reviewer is of one family, which may be the author's: at full that proves nothing.
-    #[error("the author is unknown and every reviewer is of the family {0}: at full two families are needed")]
+    /// No family is known to have written it and every reviewer is of one family, which may be the one that did: at full that proves nothing.
+    #[error("no family is known to have written the change and every reviewer is of the family {0}: at full two families are needed")]
     OneFamilyAtFull(Family),
 }
 
@@ -132,7 +132,7 @@ pub fn plan(tier: Tier, known: Kind, families: &BTreeSet<Family>, reviewers: &[S
         return Err(NoReviewer::NoneEligible(same.iter().map(why).collect()));
     }
     let second = second_adversary(&chain, reviewers);
-    if tier == Tier::Full && known == Kind::Unknown && second.is_none() {
+    if tier == Tier::Full && known != Kind::Known && second.is_none() {
         return Err(NoReviewer::OneFamilyAtFull(reviewers[chain[0].reviewer].family.clone()));
     }
     let names: &[PassName] = match tier {
@@ -145,11 +145,11 @@ pub fn plan(tier: Tier, known: Kind, families: &BTreeSet<Family>, reviewers: &[S
     Ok(Plan { passes, refuter: chain, ineligible })
 }
 
-/// Puts the reviewers of a second family first; `None` where there is only one family.
+/// Returns the reviewers of a second family, and only those: the first family's would make it the same opinion twice. `None` where there is only one.
 fn second_adversary(chain: &[Link], reviewers: &[Spec]) -> Option<Vec<Link>> {
     let first = &reviewers[chain[0].reviewer].family;
-    let (others, same): (Vec<Link>, Vec<Link>) = chain.iter().partition(|link| reviewers[link.reviewer].family != *first);
-    (!others.is_empty()).then(|| [others, same].concat())
+    let others: Vec<Link> = chain.iter().filter(|link| reviewers[link.reviewer].family != *first).copied().collect();
+    (!others.is_empty()).then_some(others)
 }
 
 #[cfg(test)]
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn the_authors_family_never_reviews_itself() {
-        use Kind::{Human, Known, Unknown};
+        use Kind::{Known, Unknown};
         use SameFamily::{Degraded, Refuse};
         type Case<'a> = (&'a str, Tier, Kind, &'a [&'a str], &'a [&'a str], SameFamily, &'a [&'a [(usize, bool)]]);
         let cases: [Case<'_>; 8] = [
@@ -183,18 +183,13 @@ mod tests {
                 &[],
                 &["openai", "openai", "qwen"],
                 Refuse,
-                &[
-                    &[(0, false), (1, false), (2, false)],
-                    &[(0, false), (1, false), (2, false)],
-                    &[(0, false), (1, false), (2, false)],
-                    &[(2, false), (0, false), (1, false)],
-                ],
+                &[&[(0, false), (1, false), (2, false)], &[(0, false), (1, false), (2, false)], &[(0, false), (1, false), (2, false)], &[(2, false)]],
             ),
             (
-                "full by a person: a second fresh call",
+                "full without a second family: a second fresh call",
                 Tier::Full,
-                Human,
-                &[],
+                Known,
+                &["qwen"],
                 &["openai"],
                 Refuse,
                 &[&[(0, false)], &[(0, false)], &[(0, false)], &[(0, false)]],
@@ -211,6 +206,8 @@ mod tests {
         assert_eq!(chains(Tier::Light, Kind::Unknown, &[], &[], SameFamily::Refuse), Err(NoReviewer::NoneConfigured));
         assert!(matches!(chains(Tier::Light, Kind::Known, &["openai"], &["openai"], SameFamily::Refuse), Err(NoReviewer::NoneEligible(_))));
         assert!(matches!(chains(Tier::Full, Kind::Known, &["openai"], &["openai"], SameFamily::Degraded), Err(NoReviewer::NoneEligible(_))));
-        assert!(matches!(chains(Tier::Full, Kind::Unknown, &[], &["openai"], SameFamily::Refuse), Err(NoReviewer::OneFamilyAtFull(_))));
+        for kind in [Kind::Unknown, Kind::Human] {
+            assert!(matches!(chains(Tier::Full, kind, &[], &["openai"], SameFamily::Refuse), Err(NoReviewer::OneFamilyAtFull(_))));
+        }
     }
 }

@@ -14,6 +14,8 @@ use std::fmt;
 const MAX_CLAIMS: usize = 500;
 /// Bytes of one text field; the rest is cut with a mark.
 const MAX_FIELD: usize = 4096;
+/// How the mark begins that stands for what was cut off.
+pub const CUT: &str = "… [";
 /// Bytes that failed attempts to read an object may cost together, so that a hostile reply cannot cost quadratic time.
 const MAX_WASTE: usize = 16 << 20;
 
@@ -87,7 +89,7 @@ pub fn review(reply: &CompleteReply, expected: &Expected) -> Result<Review, Faul
     }
     let claims = list.iter().map(|item| item.as_object().map(claim)).collect::<Option<Vec<_>>>();
     let claims = claims.ok_or_else(|| malformed("an entry of the list of findings is not an object".to_owned()))?;
-    Ok(Review { claims, human: text(&object, "human").filter(|reason| !reason.trim().is_empty()) })
+    Ok(Review { claims, human: human(object.get("human")) })
 }
 
 /// Reads a refuter's reply.
@@ -127,7 +129,7 @@ fn answer(reply: &CompleteReply, nonce: &str) -> Result<Map<String, Value>, Faul
         let fault = Fault::new(Class::Declined, "the reply holds reasoning but no answer");
         return Err(Fault { usage: reply.usage(), model: reply.model().map(str::to_owned), raw: Some(reply.text().to_owned()), ..fault });
     }
-    let objects = objects(body).map_err(|why| malformed(reply, why))?;
+    let objects = objects(body, nonce).map_err(|why| malformed(reply, why))?;
     let (mut right, wrong): (Vec<_>, Vec<_>) = objects.into_iter().partition(|object| object.get("nonce").and_then(Value::as_str) == Some(nonce));
     let Some(object) = right.pop() else {
         let why = if wrong.iter().any(|object| object.contains_key("nonce")) {
@@ -154,18 +156,23 @@ fn malformed(reply: &CompleteReply, why: String) -> Fault {
     Fault { usage: reply.usage(), model: reply.model().map(str::to_owned), raw: Some(reply.text().to_owned()), ..fault }
 }
 
-/// Strips one leading think block. One that is never closed leaves nothing (requirement H07).
+/// Strips one leading think block. One that is never closed leaves nothing (requirement H07); one whose opening the server kept to itself ends all the same.
 fn without_thinking(text: &str) -> &str {
     let text = text.trim_start();
-    match text.strip_prefix("<think>") {
-        Some(thoughts) => thoughts.split_once("</think>").map_or("", |(_, rest)| rest),
-        None => text,
+    for (open, close) in [("<think>", "</think>"), ("<thinking>", "</thinking>")] {
+        match (text.starts_with(open), text.split_once(close)) {
+            (true, None) => return "",
+            (_, Some((_, rest))) => return rest,
+            (false, None) => {}
+        }
     }
+    text
 }
 
-/// Collects the JSON objects that stand at the top level of the text. Braces in prose that begin no JSON are passed over; an object that is cut off or has a
-/// key twice makes the whole reply unreadable, because what stands inside it must not be taken for the answer.
-fn objects(text: &str) -> Result<Vec<Map<String, Value>>, String> {
+/// Collects the JSON objects that stand at the top level of the text. Braces in prose that begin no JSON are passed over. An object that is cut off, has a key
+/// twice, or breaks off after it named the nonce makes the whole reply unreadable: it may have been the answer, and what stands inside or behind it must not
+/// be taken for it.
+fn objects(text: &str, nonce: &str) -> Result<Vec<Map<String, Value>>, String> {
     let (mut found, mut at, mut waste) = (Vec::new(), 0, 0);
     while let Some(open) = text[at..].find('{') {
         let start = at + open;
@@ -177,16 +184,29 @@ fn objects(text: &str) -> Result<Vec<Map<String, Value>>, String> {
             }
             Some(Err(error)) if error.is_eof() => return Err("the reply ends inside a JSON object".to_owned()),
             Some(Err(error)) if error.is_data() => return Err(format!("the reply is not the agreed JSON: {error}")),
-            Some(Ok(_) | Err(_)) | None => {
-                waste += stream.byte_offset().max(1);
+            Some(Err(error)) if names(&text[start..], &error, nonce) => return Err(format!("an object with the nonce is not JSON: {error}")),
+            Some(Err(error)) => {
+                waste += place(&text[start..], &error).max(1);
                 at = start + 1;
             }
+            Some(Ok(_)) | None => at = start + 1,
         }
         if waste > MAX_WASTE {
             return Err("the reply has too many braces that begin no JSON".to_owned());
         }
     }
     Ok(found)
+}
+
+/// Tells whether what was read of a broken object, up to the place of the error, names the nonce.
+fn names(text: &str, error: &serde_json::Error, nonce: &str) -> bool {
+    text.as_bytes()[..place(text, error)].windows(nonce.len()).any(|window| window == nonce.as_bytes())
+}
+
+/// Returns the byte at which reading failed.
+fn place(text: &str, error: &serde_json::Error) -> usize {
+    let before: usize = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+    (before + error.column()).min(text.len())
 }
 
 fn claim(object: &Map<String, Value>) -> Claim {
@@ -213,6 +233,16 @@ fn claim(object: &Map<String, Value>) -> Claim {
     }
 }
 
+/// Reads the mark for a person. Whatever is not plainly "no" counts: a mark in a shape that was not agreed must not be lost.
+fn human(value: Option<&Value>) -> Option<String> {
+    match value {
+        None | Some(Value::Null | Value::Bool(false)) => None,
+        Some(Value::String(reason)) if reason.trim().is_empty() => None,
+        Some(Value::String(reason)) => Some(reason.clone()),
+        Some(other @ (Value::Bool(true) | Value::Number(_) | Value::Array(_) | Value::Object(_))) => Some(format!("it says {other}")),
+    }
+}
+
 /// Reads a line number given as a number, or as text such as `42` or `42-45`.
 fn line(value: Option<&Value>) -> u32 {
     let number = match value {
@@ -223,18 +253,25 @@ fn line(value: Option<&Value>) -> u32 {
     number.and_then(|n| u32::try_from(n).ok()).unwrap_or(0)
 }
 
-/// Returns a text field, cut to its limit. Numbers are taken as their text.
+/// Returns a text field, cut to its limit. Numbers are taken as their text, a list of texts as its lines.
 fn text(object: &Map<String, Value>, name: &str) -> Option<String> {
-    let full = match object.get(name)? {
-        Value::String(text) => text.clone(),
-        Value::Number(number) => number.to_string(),
-        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => return None,
-    };
-    if full.len() <= MAX_FIELD {
-        return Some(full);
+    match object.get(name)? {
+        Value::String(text) => Some(cut(text)),
+        Value::Number(number) => Some(number.to_string()),
+        Value::Array(lines) => Some(cut(&lines.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("\n"))),
+        Value::Null | Value::Bool(_) | Value::Object(_) => None,
     }
-    let cut = (0..=MAX_FIELD).rev().find(|at| full.is_char_boundary(*at)).unwrap_or(0);
-    Some(format!("{}… [{} bytes cut]", &full[..cut], full.len() - cut))
+}
+
+/// Cuts a text at white space, so that no half of a secret is left that masking would not know; the mark stands on a line of its own, so that what is before it
+/// can still be found in the change.
+fn cut(full: &str) -> String {
+    if full.len() <= MAX_FIELD {
+        return full.to_owned();
+    }
+    let limit = (0..=MAX_FIELD).rev().find(|at| full.is_char_boundary(*at)).unwrap_or(0);
+    let kept = &full[..full[..limit].rfind(char::is_whitespace).unwrap_or(0)];
+    format!("{kept}\n{CUT}{} bytes cut]", full.len() - kept.len())
 }
 
 /// A JSON value in which no object has a key twice. `serde_json` itself keeps the last one in silence.
@@ -313,6 +350,8 @@ mod tests {
         for text in [
             CLEAN.to_owned(),
             format!("<think>maybe {{\"nonce\":\"x\"}}</think>\n{CLEAN}"),
+            format!("<thinking>{}</thinking>\n{CLEAN}", CLEAN.replace("null", "\"draft\"")),
+            format!("a draft: {}</think>\n{CLEAN}", CLEAN.replace("null", "\"draft\"")),
             format!("Here you are:\n```json\n{CLEAN}\n```\nDone. See fn f() {{ g() }}."),
             CLEAN.replace("\"human\"", "\"note\":1,\"human\""),
         ] {
@@ -335,6 +374,7 @@ mod tests {
             ("duplicate key around an answer", format!("{{\"a\":{CLEAN},\"a\":1}}")),
             ("nested", format!("{{\"result\":{CLEAN}}}")),
             ("cut", CLEAN[..CLEAN.len() - 1].to_owned()),
+            ("a broken answer before a clean one", format!("{}\n{CLEAN}", CLEAN.replace("[]", r#"[{"severity":"CRITICAL","title":"m\'ore"}]"#))),
         ];
         for (name, text) in cases {
             assert_eq!(read(&text), Err(Class::Malformed), "{name}");
@@ -369,6 +409,31 @@ mod tests {
                 (Severity::Medium, 7, Provenance::Introduced),
             ]
         );
+    }
+
+    #[test]
+    fn a_mark_for_a_person_counts_in_any_shape() {
+        for (mark, counts) in [
+            ("null", false),
+            ("false", false),
+            ("\" \"", false),
+            ("\"drops a table\"", true),
+            ("true", true),
+            (r#"{"reason":"x"}"#, true),
+            ("1", true),
+        ] {
+            let review = read(&CLEAN.replace("\"human\":null", &format!("\"human\":{mark}"))).expect("a review");
+            assert_eq!(review.human().is_some(), counts, "{mark}");
+        }
+    }
+
+    #[test]
+    fn evidence_may_be_a_list_and_a_cut_stands_on_its_own_line() {
+        let long = format!("{} {}", "x".repeat(MAX_FIELD - 10), "y".repeat(20));
+        let text = CLEAN.replace("[]", &format!(r#"[{{"evidence":["one","two"]}},{{"evidence":"{long}"}}]"#));
+        let review = read(&text).expect("a review");
+        assert_eq!(review.claims()[0].evidence, "one\ntwo");
+        assert_eq!(review.claims()[1].evidence.lines().nth(1), Some("… [21 bytes cut]"), "no half word is left");
     }
 
     #[test]

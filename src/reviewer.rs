@@ -321,7 +321,10 @@ impl fmt::Display for Class {
     }
 }
 
-/// A call without a usable answer.
+/// The most of a fault's detail that is kept, in characters.
+const MAX_DETAIL: usize = 600;
+
+/// A call without a usable answer. Only the detail is masked; what is kept of a reply goes through the redactor before any sink.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fault {
     /// What kind.
@@ -343,9 +346,14 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// Makes a fault of a class with a sentence for people.
+    /// Makes a fault of a class with a sentence for people. The sentence may quote what a server sent, so it is cut.
     pub fn new(class: Class, detail: impl Into<String>) -> Fault {
-        Fault { class, detail: detail.into(), retry_after: None, permanent: false, partial: None, raw: None, model: None, usage: Usage::default() }
+        let mut detail: String = detail.into();
+        if let Some((end, _)) = detail.char_indices().nth(MAX_DETAIL) {
+            detail.truncate(end);
+            detail.push('…');
+        }
+        Fault { class, detail, retry_after: None, permanent: false, partial: None, raw: None, model: None, usage: Usage::default() }
     }
 
     /// Marks the fault as one that another attempt cannot mend.

@@ -36,9 +36,20 @@ pub enum Ground {
     Override,
     /// The cost limit was reached (13).
     Budget,
+    /// The change is too large for every reviewer (9): no outage, so no policy lets it through.
+    TooLarge,
     /// A mandatory pass has no answer (9).
     Unavailable,
 }
+
+/// The reason code of a clean pass.
+pub const CLEAN: &str = "RG000";
+/// The reason code where there was nothing to review.
+pub const NOTHING: &str = "RG010";
+/// The reason code of an interrupted run.
+pub const INTERRUPTED: &str = "RG312";
+/// The reason code where an override let something through.
+pub const OVERRIDDEN: &str = "RG600";
 
 impl Ground {
     /// Returns the verdict word that this ground leads to.
@@ -46,7 +57,7 @@ impl Ground {
         match self {
             Ground::Secret | Ground::Finding => Word::Fail,
             Ground::NeedsHuman | Ground::Declined => Word::NeedsHuman,
-            Ground::Budget | Ground::Unavailable => Word::Unavailable,
+            Ground::Budget | Ground::TooLarge | Ground::Unavailable => Word::Unavailable,
             Ground::Internal
             | Ground::Integrity
             | Ground::Ledger
@@ -58,7 +69,7 @@ impl Ground {
         }
     }
 
-    /// Returns the reason code of the report.
+    /// Returns the reason code of the report; [`CLEAN`] and its kin are those of a run that nothing speaks against.
     pub fn reason(self) -> &'static str {
         match self {
             Ground::Internal => "RG800",
@@ -74,6 +85,7 @@ impl Ground {
             Ground::Declined => "RG304",
             Ground::Override => "RG601",
             Ground::Budget => "RG311",
+            Ground::TooLarge => "RG307",
             Ground::Unavailable => "RG300",
         }
     }
@@ -81,7 +93,9 @@ impl Ground {
     /// Tells whether an override of the subject lifts it (product contract, exit table).
     pub fn is_lifted_by_override(self) -> bool {
         match self {
-            Ground::Secret | Ground::Finding | Ground::NeedsHuman | Ground::Declined | Ground::Budget | Ground::Unavailable => true,
+            Ground::Secret | Ground::Finding | Ground::NeedsHuman | Ground::Declined | Ground::Budget | Ground::TooLarge | Ground::Unavailable => {
+                true
+            }
             Ground::Internal
             | Ground::Integrity
             | Ground::Ledger
@@ -121,19 +135,38 @@ impl fmt::Display for Word {
     }
 }
 
+/// What a reason is about, so that a report says each thing once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum About {
+    /// The subject or the run as a whole.
+    Subject,
+    /// A pass, which the report lists with its own message.
+    Pass,
+    /// A finding, which the report shows in full.
+    Finding,
+}
+
 /// One reason to refuse, with a sentence for people.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Reason {
     /// What kind.
     pub ground: Ground,
+    /// What it is about.
+    pub about: About,
     /// What happened, and where it is known what to do.
     pub text: String,
 }
 
 impl Reason {
-    /// Makes a reason.
+    /// Makes a reason about the subject as a whole.
     pub fn new(ground: Ground, text: impl Into<String>) -> Reason {
-        Reason { ground, text: text.into() }
+        Reason { ground, about: About::Subject, text: text.into() }
+    }
+
+    /// Makes the reason that a finding is.
+    pub fn of_finding(finding: &Finding) -> Reason {
+        let text = format!("{} {} {}", finding.id, finding.claim.severity, finding.claim.title);
+        Reason { ground: Ground::Finding, about: About::Finding, text }
     }
 }
 
@@ -251,8 +284,7 @@ pub fn decide(run_id: &str, subjects: &[SubjectVerdict]) -> Decision {
 /// Collects what speaks against a subject after its passes: blocking findings, missing mandatory passes, wishes for a person.
 pub fn reasons(passes: &[PassResult], findings: &[Finding], undecided: &[String]) -> Vec<Reason> {
     let mut reasons = BTreeSet::new();
-    let blocking = findings.iter().filter(|finding| finding.status == Status::Blocking);
-    reasons.extend(blocking.map(|finding| Reason::new(Ground::Finding, format!("{} {}", finding.claim.severity, finding.claim.title))));
+    reasons.extend(findings.iter().filter(|finding| finding.status == Status::Blocking).map(Reason::of_finding));
     reasons.extend(undecided.iter().map(|claim| Reason::new(Ground::NeedsHuman, format!("nobody could judge the claim {claim}"))));
     for pass in passes {
         if let Some(why) = pass.outcome.human() {
@@ -260,7 +292,7 @@ pub fn reasons(passes: &[PassResult], findings: &[Finding], undecided: &[String]
         }
         if let Some(ground) = missing(pass) {
             let fault = pass.outcome.fault().map(|fault| format!("{}: {}", fault.class, fault.detail)).unwrap_or_default();
-            reasons.insert(Reason::new(ground, format!("the mandatory pass {} has no answer ({fault})", pass.name)));
+            reasons.insert(Reason { ground, about: About::Pass, text: format!("the mandatory pass {} has no answer ({fault})", pass.name) });
         }
     }
     reasons.into_iter().collect()
@@ -279,10 +311,14 @@ fn missing(pass: &PassResult) -> Option<Ground> {
         | PassOutcome::Declined(fault)
         | PassOutcome::Skipped(fault) => Some(fault.class),
     };
-    if last == Some(Class::Contradiction) {
+    // Of several parts of a pass one may have contradicted itself while another merely failed.
+    if last == Some(Class::Contradiction) || pass.attempts.iter().any(|attempt| attempt.class == Some(Class::Contradiction)) {
         return Some(Ground::Integrity);
     }
-    Some(final_classes(&pass.attempts).into_iter().find_map(|(class, default_host)| to_mend(class, default_host)).unwrap_or(Ground::Unavailable))
+    let finals = final_classes(&pass.attempts);
+    let too_large = last == Some(Class::TooLarge) && finals.iter().all(|(class, _)| *class == Class::TooLarge);
+    let otherwise = if too_large { Ground::TooLarge } else { Ground::Unavailable };
+    Some(finals.into_iter().find_map(|(class, default_host)| to_mend(class, default_host)).unwrap_or(otherwise))
 }
 
 /// Returns the last class of each element of the chain, in chain order.
@@ -365,7 +401,9 @@ mod tests {
             (&[(0, NotServed, false)], Ground::NotServed),
             (&[(0, AuthorFamily, false)], Ground::NotServed),
             (&[(0, BadConfig, false)], Ground::Config),
-            (&[(0, TooLarge, false)], Ground::Unavailable),
+            (&[(0, TooLarge, false)], Ground::TooLarge),
+            (&[(0, TooLarge, false), (1, Unreachable, false)], Ground::Unavailable),
+            (&[(0, Contradiction, false), (1, Malformed, false)], Ground::Integrity),
             (&[(0, Truncated, false)], Ground::Unavailable),
             (&[(0, Malformed, false)], Ground::Unavailable),
             (&[(0, Contradiction, false)], Ground::Integrity),
@@ -399,6 +437,7 @@ mod tests {
             Ground::Declined,
             Ground::Override,
             Ground::Budget,
+            Ground::TooLarge,
             Ground::Unavailable,
         ];
         for pair in order.windows(2) {
@@ -422,6 +461,7 @@ mod tests {
             ("outage", judged(Ground::Unavailable), strict, Err(Ground::Unavailable)),
             ("outage, warn", judged(Ground::Unavailable), warn, Ok(Word::Unavailable)),
             ("finding, warn", judged(Ground::Finding), warn, Err(Ground::Finding)),
+            ("too large, warn", judged(Ground::TooLarge), warn, Err(Ground::TooLarge)),
             ("finding, advisory", judged(Ground::Finding), advisory, Ok(Word::Fail)),
             ("secret, advisory", judged(Ground::Secret), advisory, Err(Ground::Secret)),
             ("broken set-up, advisory", judged(Ground::Auth), advisory, Err(Ground::Auth)),

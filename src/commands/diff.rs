@@ -15,7 +15,7 @@ use crate::git::{FrameworkPush, Selector, parse_lines};
 /// What cannot be read, with its status.
 pub(super) fn run(context: &Context, args: &DiffArgs) -> Result<Told, GateError> {
     let repo = context.repo()?;
-    let options = options(&args.selector.files, !args.no_renames);
+    let options = options(context, &repo, &args.selector.files, !args.no_renames)?;
     let text = |index: usize| args.remote.get(index).map(|arg| arg.to_string_lossy().into_owned()).unwrap_or_default();
     let selected = match args.stage {
         None => repo.select(&selector(&args.selector)?, &options)?,

@@ -1,18 +1,21 @@
 //! The hooks: what git, or a framework, calls. Everything for people goes to stderr.
 
-use super::gate::{self, Answer, Request};
-use super::run::{options, sink};
+use super::gate::{self, Request};
+use super::run::sink;
 use super::{Context, Gated};
-use crate::cli::{HookArgs, HookVerb, OutputArgs, PrePushArgs};
+use crate::cli::{Format, HookArgs, HookVerb, OutputArgs, PrePushArgs};
 use crate::config::{Stage, User};
 use crate::env::PRE_COMMIT;
 use crate::error::GateError;
-use crate::git::{FrameworkPush, Repo, Selected, Selector, parse_lines};
+use crate::git::{FrameworkPush, Options, Repo, Selected, Selector, parse_lines};
 use crate::report::progress::Channel;
 use std::io::Read;
 
 /// The most that is read of the ref lines, in bytes: 20,000 refs with long names fit many times.
 const MAX_LINES: u64 = 64 << 20;
+
+/// A hook judges all of a change.
+const WHOLE: Options = Options { renames: true, only: Vec::new() };
 
 /// Runs a hook.
 ///
@@ -48,13 +51,13 @@ fn pushed(context: &Context, repo: &Repo, from_git: bool, stdin: &[u8], remote: 
     let lines = parse_lines(stdin)
         .map_err(|error| GateError::usage(error).hinted("this is what git should have written to the hook; nothing was reviewed"))?;
     if !lines.is_empty() || from_git {
-        return Ok((repo.pushed(&lines, remote, url, &options(&[], true))?, remote.to_owned()));
+        return Ok((repo.pushed(&lines, remote, url, &WHOLE)?, remote.to_owned()));
     }
     match FrameworkPush::of(&context.env) {
-        Some(push) => Ok((repo.framework(&push, &options(&[], true))?, push.remote_name)),
+        Some(push) => Ok((repo.framework(&push, &WHOLE)?, push.remote_name)),
         None => Err(GateError::usage("no ref list on stdin: your hook manager is not forwarding it")
-            .hinted("lefthook: `use_stdin: true` and `run: review-gate hook pre-push --from-git {1} {2}`")
-            .hinted("a hook of your own: `exec review-gate hook pre-push --from-git \"$@\"` before anything that reads stdin")
+            .hinted("lefthook: `use_stdin: true` and `run: review-gate hook pre-push --from-git -- {1} {2}`")
+            .hinted("a hook of your own: `exec review-gate hook pre-push --from-git -- \"$@\"` before anything that reads stdin")
             .hinted("to review by hand what a push would send: `review-gate run --push`")),
     }
 }
@@ -68,7 +71,7 @@ fn commit(context: &Context, args: &HookArgs, name: &'static str) -> Result<Gate
 
 fn commit_of(context: &Context, user: &User, args: &HookArgs, name: &'static str) -> Result<Gated, GateError> {
     let repo = context.repo()?;
-    let selected = repo.select(&Selector::Staged, &options(&[], true))?;
+    let selected = repo.select(&Selector::Staged, &WHOLE)?;
     judge(context, &repo, user, name, selected, None, &args.output)
 }
 
@@ -93,12 +96,19 @@ fn judge(
         deadline: if stage == Stage::Push { user.push_deadline } else { user.commit_deadline },
         narrowed: false,
         override_reason: None,
-        // Frameworks keep our stderr to themselves until we are done.
-        progress: if context.env.os(PRE_COMMIT).is_some() { Channel::Terminal } else { Channel::Stderr },
+        progress: channel(context, output),
         sink: sink(output),
     };
-    let Answer(gated) = gate::gate(context, repo, user, request)?;
-    Ok(gated)
+    gate::gate(context, repo, user, request)
+}
+
+/// Frameworks keep our stderr to themselves until we are done; and where the report is JSON on stderr, nothing else may stand beside it.
+fn channel(context: &Context, output: &OutputArgs) -> Channel {
+    match output.format {
+        Format::Json if output.output.is_none() => Channel::Off,
+        Format::Json | Format::Text if context.env.os(PRE_COMMIT).is_some() => Channel::Terminal,
+        Format::Json | Format::Text => Channel::Stderr,
+    }
 }
 
 pub(super) fn read_lines() -> Result<Vec<u8>, GateError> {

@@ -10,7 +10,7 @@ use crate::ledger::{self, History};
 ///
 /// # Errors
 /// Status 14 where a record is not what was written.
-pub fn run(context: &Context, args: &LogArgs) -> Result<Told, GateError> {
+pub(super) fn run(context: &Context, args: &LogArgs) -> Result<Told, GateError> {
     let repo = context.repo()?;
     let history = History::read(repo.common_dir()).map_err(|error| GateError::new(Code::Ledger, error))?;
     let text = match args.verb.unwrap_or(LogVerb::Show) {
@@ -18,7 +18,8 @@ pub fn run(context: &Context, args: &LogArgs) -> Result<Told, GateError> {
         LogVerb::Verify => {
             let report = history.report();
             let head = report.head.map(|head| format!(", head {}", &head[..12])).unwrap_or_default();
-            format!("{}: {} records, the chain is whole{head}\n", report.path.display(), report.records)
+            let records = if report.records == 1 { "record" } else { "records" };
+            format!("{}: {} {records}, the chain is whole{head}\n", report.path.display(), report.records)
         }
     };
     context.printer.result(text.as_bytes());

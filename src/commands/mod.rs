@@ -3,17 +3,16 @@
 mod config;
 mod demo;
 mod diff;
+mod eligible;
 mod gate;
 mod hook;
-pub mod init;
-pub mod install;
-mod installing;
+mod init;
+mod install;
 mod interrupt;
 mod log;
 mod overrides;
 mod prompt;
 mod run;
-mod setup;
 mod tier;
 
 use crate::cli::{Cli, Verb};
@@ -71,9 +70,9 @@ pub(crate) fn run(cli: Cli, env: &Env, printer: Printer) -> Result<ExitStatus, G
         Verb::Diff(args) => diff::run(&context, args),
         Verb::Prompt(args) => prompt::run(&context, args),
         Verb::Tier(args) => tier::run(&context, args),
-        Verb::Init(args) => setup::run(&context, args),
-        Verb::Install(args) => installing::install(&context, args),
-        Verb::Uninstall(args) => installing::uninstall(&context, args),
+        Verb::Init(args) => init::run(&context, args),
+        Verb::Install(args) => install::run(&context, args),
+        Verb::Uninstall(args) => install::undo(&context, args),
         Verb::Config(args) => config::run(&context, args),
         Verb::Override(args) => overrides::run(&context, args),
         Verb::Log(args) => log::run(&context, args),
@@ -99,7 +98,11 @@ impl From<GitError> for GateError {
             | GitError::Unsupported { .. }
             | GitError::Index { .. }
             | GitError::Unborn
+            | GitError::Bare
             | GitError::BadRevision { .. }
+            | GitError::UnknownRemote { .. }
+            | GitError::BadPath { .. }
+            | GitError::Changed { .. }
             | GitError::Io { .. }
             | GitError::Other { .. } => Code::Usage,
         };

@@ -16,7 +16,7 @@ use crate::report::progress::Channel;
 pub(super) fn run(context: &Context, args: &PromptArgs) -> Result<Told, GateError> {
     let user = context.user()?;
     let repo = context.repo()?;
-    let selected = repo.select(&selector(&args.selector)?, &options(&args.selector.files, true))?;
+    let selected = repo.select(&selector(&args.selector)?, &options(context, &repo, &args.selector.files, true)?)?;
     let request = Request {
         stage: Stage::Run,
         name: "run",

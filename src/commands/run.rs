@@ -1,18 +1,16 @@
 //! `run`: review a change now.
 
-use super::gate::{self, Answer, Request, Sink};
+use super::gate::{self, Request, Sink};
 use super::{Context, ended};
 use crate::author::Who;
-use crate::change::BytePath;
 use crate::cli::{OutputArgs, RunArgs, SelectorArgs};
 use crate::config::{Stage, User};
 use crate::error::GateError;
 use crate::exit::ExitStatus;
-use crate::git::{Options, Selector};
+use crate::git::{Options, Repo, Selector};
 use crate::report::progress::Channel;
 use crate::tier::Tier;
 use std::ffi::OsString;
-use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
 
 /// Runs the gate on what the selector names.
@@ -29,7 +27,7 @@ fn judge(context: &Context, user: &User, args: &RunArgs) -> Result<ExitStatus, G
     let authors = args.author.iter().map(|word| author(word, &user.families())).collect::<Result<_, _>>()?;
     let tier = args.tier.as_deref().map(tier).transpose()?;
     let repo = context.repo()?;
-    let selected = repo.select(&selector(&args.selector)?, &options(&args.selector.files, true))?;
+    let selected = repo.select(&selector(&args.selector)?, &options(context, &repo, &args.selector.files, true)?)?;
     let deadline = args.deadline.map_or(user.deadline, Duration::from_secs);
     let request = Request {
         stage: Stage::Run,
@@ -48,8 +46,7 @@ fn judge(context: &Context, user: &User, args: &RunArgs) -> Result<ExitStatus, G
     if args.dry_run {
         return gate::dry_run(context, &repo, user, request).map(ExitStatus::told);
     }
-    let Answer(gated) = gate::gate(context, &repo, user, request)?;
-    Ok(ended(gated))
+    Ok(ended(gate::gate(context, &repo, user, request)?))
 }
 
 pub(super) fn sink(output: &OutputArgs) -> Sink {
@@ -70,9 +67,10 @@ pub(super) fn selector(args: &SelectorArgs) -> Result<Selector, GateError> {
     })
 }
 
-/// Builds the capture options; `files` narrow.
-pub(super) fn options(files: &[OsString], renames: bool) -> Options {
-    Options { renames, only: files.iter().map(|file| BytePath::new(file.as_bytes())).collect() }
+/// Builds the capture options; `files`, read from where they were typed, narrow.
+pub(super) fn options(context: &Context, repo: &Repo, files: &[OsString], renames: bool) -> Result<Options, GateError> {
+    let only = files.iter().map(|file| repo.path_in_repo(&context.cwd, file)).collect::<Result<_, _>>()?;
+    Ok(Options { renames, only })
 }
 
 fn author(word: &str, declared: &[crate::family::Family]) -> Result<Who, GateError> {

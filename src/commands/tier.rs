@@ -13,7 +13,7 @@ use crate::exit::Told;
 /// What cannot be read, with its status.
 pub(super) fn run(context: &Context, args: &SelectorArgs) -> Result<Told, GateError> {
     let repo = context.repo()?;
-    let selected = repo.select(&selector(args)?, &options(&args.files, true))?;
+    let selected = repo.select(&selector(args)?, &options(context, &repo, &args.files, true)?)?;
     let lines: Result<Vec<String>, GateError> =
         selected.subjects.iter().map(|subject| Ok(format!("{}\n", gate::sizing(context, &repo, subject)?))).collect();
     context.printer.result(lines?.concat().as_bytes());

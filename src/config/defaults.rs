@@ -12,8 +12,7 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-/// The text of the file, for `config show --defaults` and the documentation.
-pub const DEFAULTS: &str = include_str!("defaults.yaml");
+const DEFAULTS: &str = include_str!("defaults.yaml");
 
 static LAYERS: LazyLock<(User, PolicyLayer)> =
     LazyLock::new(|| read(DEFAULTS).expect("defaults.yaml is compiled in, and a test reads this same text"));

@@ -10,7 +10,7 @@ use crate::tier::Tier;
 use std::collections::BTreeSet;
 
 /// The longest that an advisory mode may still last, in days.
-pub const ADVISORY_DAYS: i64 = 90;
+const ADVISORY_DAYS: i64 = 90;
 
 /// One key of the policy as it holds, for `config show`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +21,8 @@ pub struct Row {
     pub value: String,
     /// The layer, or the layers, that it came from.
     pub layer: String,
+    /// Whether a layer sets it; false where the default holds.
+    pub is_set: bool,
 }
 
 /// The policy that holds for one subject.
@@ -32,7 +34,7 @@ pub struct Policy {
     pub mode: Mode,
     /// Globs that are not reviewed.
     pub exclude: BTreeSet<String>,
-    /// Globs that are reviewed as a list.
+    /// Globs of files that are only listed.
     pub generated: BTreeSet<String>,
     /// Globs of data files.
     pub data: BTreeSet<String>,
@@ -165,13 +167,15 @@ impl Join<'_> {
         let settled = self.settled(get);
         let value = self.tip.and_then(|tip| get(tip).as_ref()).map_or_else(|| settled.clone(), |tip| settled.strictest(tip));
         let mut layers: Vec<&str> = self.base.iter().filter(|layer| get(layer).is_some()).map(|layer| layer.origin.as_str()).collect();
+        let mut is_set = !layers.is_empty();
         if layers.is_empty() {
             layers.push("default");
         }
         if let Some(tip) = self.tip.filter(|_| value != settled) {
             layers.push(&tip.origin);
+            is_set = true;
         }
-        self.rows.push(Row { key, value: value.to_string(), layer: layers.join(", ") });
+        self.rows.push(Row { key, value: value.to_string(), layer: layers.join(", "), is_set });
         value
     }
 

@@ -5,7 +5,7 @@
 pub(super) enum Use {
     /// Its files are not reviewed.
     Exclude,
-    /// Its files are reviewed as a list.
+    /// Its files are only listed.
     Reduce,
     /// Its files get more scrutiny.
     Raise,

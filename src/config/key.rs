@@ -66,7 +66,7 @@ fn as_key(bytes: &[u8]) -> Result<Secret, String> {
 }
 
 fn read_private(path: &Path) -> Result<Vec<u8>, String> {
-    let file = std::fs::File::open(path).map_err(|error| format!("cannot be read: {error}"))?;
+    let file = open(path).map_err(|error| format!("cannot be read: {error}"))?;
     let meta = file.metadata().map_err(|error| format!("cannot be read: {error}"))?;
     if !meta.is_file() {
         return Err("is not a regular file".to_owned());
@@ -77,6 +77,18 @@ fn read_private(path: &Path) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     file.take(MAX_KEY as u64 + 1).read_to_end(&mut bytes).map_err(|error| format!("cannot be read: {error}"))?;
     Ok(bytes)
+}
+
+/// Opens without waiting: a pipe would keep the gate until somebody writes to it, and nobody may ever do.
+#[cfg(unix)]
+fn open(path: &Path) -> std::io::Result<std::fs::File> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    std::fs::OpenOptions::new().read(true).custom_flags(rustix::fs::OFlags::NONBLOCK.bits().cast_signed()).open(path)
+}
+
+#[cfg(not(unix))]
+fn open(path: &Path) -> std::io::Result<std::fs::File> {
+    std::fs::File::open(path)
 }
 
 #[cfg(unix)]
@@ -128,6 +140,19 @@ mod tests {
             assert_eq!(key == Key::Value(Secret::new("value")), is_read, "{mode:o}: {key:?}");
         }
         assert!(missing(&KeySource::File(dir.path().into()).fetch(&Env::default(), &no_command)).contains("regular file"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_pipe_is_refused_at_once() {
+        use rustix::fs::{CWD, FileType, Mode, mknodat};
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("key");
+        mknodat(CWD, &path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        let (found_in, found) = std::sync::mpsc::channel();
+        std::thread::spawn(move || found_in.send(KeySource::File(path).fetch(&Env::default(), &no_command)));
+        let key = found.recv_timeout(std::time::Duration::from_secs(10)).expect("the pipe is not waited for");
+        assert!(missing(&key).contains("regular file"));
     }
 
     #[test]

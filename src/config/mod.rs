@@ -6,6 +6,7 @@
 mod defaults;
 mod effective;
 mod fields;
+mod force;
 mod glob;
 mod host;
 mod key;
@@ -18,12 +19,12 @@ mod show;
 mod user;
 mod values;
 
-pub use defaults::DEFAULTS;
-pub use effective::{ADVISORY_DAYS, Policy, Row, effective, lowered};
+pub use effective::{Policy, Row, effective, lowered};
+pub use force::not_in_force;
 pub use key::{KeySource, RunCommand};
 pub use policy::{POLICY_FILE, PolicyLayer, policy_layer};
 pub use problem::{ConfigError, Problem};
-pub use reviewers::{Entry, UNKNOWN_PRICE};
+pub use reviewers::Entry;
 pub use schema::schema;
 pub use show::{policy_rows, user_rows};
 pub use user::{Budget, Lens, User, author_hint};
@@ -34,10 +35,6 @@ use crate::yaml::MAX_BYTES;
 use std::io::Read;
 use std::path::Path;
 
-/// The commented file that `init` starts from; reviewers go in place of [`TEMPLATE_REVIEWERS`].
-pub const TEMPLATE: &str = include_str!("template.yaml");
-/// The line of [`TEMPLATE`] that `init` replaces with what it found.
-pub const TEMPLATE_REVIEWERS: &str = "reviewers: [] # init:reviewers\n";
 /// The commented file that `init --policy` writes.
 pub const POLICY_TEMPLATE: &str = include_str!("policy-template.yaml");
 
@@ -57,12 +54,19 @@ pub fn load_user(flag: Option<&Path>, env: &Env) -> Result<User, ConfigError> {
     }
 }
 
-/// Reads a file that was given as bytes, as [`load_user`] reads one from disk.
+/// Reads the policy as it lies in a worktree, where it is not in force yet; `None` where there is none.
 ///
 /// # Errors
-/// Every problem of its contents at once.
-pub fn parse_user(bytes: &[u8], path: &Path, env: &Env) -> Result<User, ConfigError> {
-    user::read(bytes, Some(path), env, defaults::default_user())
+/// A file that cannot be read, or that is none: a commit of it would be refused.
+pub fn read_draft(work_dir: &Path) -> Result<Option<Vec<u8>>, ConfigError> {
+    let path = work_dir.join(POLICY_FILE);
+    let failed = |why: String| ConfigError::of_file(&path.display().to_string(), why, "make it a small file");
+    match std::fs::symlink_metadata(&path) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(failed(format!("cannot be read: {error}"))),
+        Ok(meta) if !meta.is_file() => Err(failed("is not a regular file".to_owned())),
+        Ok(_) => read_file(&path).map(Some).map_err(|error| failed(format!("cannot be read: {error}"))),
+    }
 }
 
 /// Reads one byte more than a file may have, so that the reader sees that it is too large.
@@ -102,13 +106,22 @@ mod tests {
     }
 
     #[test]
-    fn the_templates_are_files_that_the_reader_accepts() {
-        let read = |text: &str| parse_user(text.as_bytes(), Path::new("config.yaml"), &Env::default()).unwrap();
-        let reviewers = "reviewers:\n  - {name: local, provider: ollama, model: qwen3}\n";
-        assert!(TEMPLATE.contains(TEMPLATE_REVIEWERS));
-        assert_eq!(read(&TEMPLATE.replace(TEMPLATE_REVIEWERS, reviewers)).reviewers.len(), 1);
-        let example: String = TEMPLATE.lines().filter_map(|line| line.strip_prefix("#   ")).map(|line| format!("  {line}\n")).collect();
-        assert_eq!(read(&format!("reviewers:\n{example}")).reviewers.len(), 4);
+    fn a_broken_policy_names_the_file_and_where_it_was_read() {
+        for origin in ["tip", "base 273d1f2"] {
+            let error = policy_layer(b"block: HIGH\nblok: HIGH\n", origin).unwrap_err().to_string();
+            assert_eq!(error, format!(".review-gate.yaml at {origin}:2:1: unknown key `blok`\n  did you mean `block`?"));
+        }
+    }
+
+    #[test]
+    fn a_draft_is_a_file_or_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(read_draft(dir.path()), Ok(None));
+        std::fs::write(dir.path().join(POLICY_FILE), "{}\n").unwrap();
+        assert_eq!(read_draft(dir.path()), Ok(Some(b"{}\n".to_vec())));
+        std::fs::remove_file(dir.path().join(POLICY_FILE)).unwrap();
+        std::os::unix::fs::symlink("elsewhere", dir.path().join(POLICY_FILE)).unwrap();
+        assert!(read_draft(dir.path()).unwrap_err().to_string().contains("is not a regular file"));
     }
 
     #[test]

@@ -39,7 +39,7 @@ pub(super) const KEYS: [&str; 16] = [
 /// What one policy file sets.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PolicyLayer {
-    /// Where the file was read, for messages: `<commit>:.review-gate.yaml`.
+    /// Where the file was read, for messages: `base 1a2b3c…`, `HEAD 1a2b3c…`, `tip`.
     pub origin: String,
     pub(super) base: Option<Plain<Option<String>>>,
     pub(super) mode: Option<Mode>,
@@ -71,7 +71,7 @@ impl PolicyLayer {
 /// # Errors
 /// Every problem of the file at once.
 pub fn policy_layer(bytes: &[u8], origin: &str) -> Result<PolicyLayer, ConfigError> {
-    let mut problems = Problems::of(origin);
+    let mut problems = Problems::of(&format!("{POLICY_FILE} at {origin}"));
     let node = match yaml::tree(bytes) {
         Ok(node) => node,
         Err(error) => return Err(problems.unreadable(error)),

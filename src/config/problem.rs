@@ -6,7 +6,7 @@ use std::fmt;
 /// One thing that is wrong. Line and column are 1-based; 0 where the problem has no place in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// The file, or `<commit>:<path>` for one that was read from git.
+    /// The file, with ` at <commit>` for one that was read from git.
     pub file: String,
     /// The line.
     pub line: u64,

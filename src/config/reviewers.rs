@@ -41,7 +41,7 @@ const WINDOW_LOOPBACK: u64 = 32_000;
 const WINDOW: u64 = 128_000;
 const FREE: Price = Price { input: 0.0, output: 0.0, cached: 0.0 };
 /// What an API without a stated price is taken to cost: high, so that the budget errs on the safe side (ruling on S15).
-pub const UNKNOWN_PRICE: Price = Price { input: 15.0, output: 75.0, cached: 15.0 };
+pub(super) const UNKNOWN_PRICE: Price = Price { input: 15.0, output: 75.0, cached: 15.0 };
 
 /// A reviewer as configured.
 #[derive(Debug, Clone)]

@@ -1,22 +1,38 @@
 //! `config show`: every key with its value and the layer it came from. Names of keys and variables, never a key; a proxy is only said to be there.
 
 use super::effective::{Policy, Row};
+use super::force::marked;
 use super::reviewers::Entry;
 use super::user::User;
 use crate::author::Who;
+use crate::reviewer::Provider;
+use std::time::Duration;
 
-/// Returns the rows of the user's settings; each reviewer has one of its own.
+/// Returns the rows of the user's settings; each reviewer has two of its own: who it is, and what it may use.
 pub fn user_rows(user: &User) -> Vec<Row> {
-    let file = user.path.as_ref().map_or_else(|| "user".to_owned(), |path| format!("user ({})", path.display()));
-    let layer = |key: &str| if user.set.contains(key) { file.clone() } else { "default".to_owned() };
-    let row = |(key, value): (&'static str, String)| Row { key, value, layer: layer(key) };
-    let reviewers = user.reviewers.iter().map(|entry| Row { key: "reviewer", value: reviewer(entry), layer: file.clone() });
-    settings(user).into_iter().map(row).chain(reviewers).collect()
+    let file = layer(user);
+    let row = |key, value| Row { key, value, layer: file.clone(), is_set: true };
+    let reviewers = user.reviewers.iter().flat_map(|entry| [row("reviewer", reviewer(entry)), row("limits", limits(entry))]);
+    user_settings(user).into_iter().map(marked).chain(reviewers).collect()
 }
 
 /// Returns the rows of the policy that holds.
 pub fn policy_rows(policy: &Policy) -> Vec<Row> {
-    policy.rows().to_vec()
+    policy.rows().iter().cloned().map(marked).collect()
+}
+
+/// Returns the rows of the user's keys, without the reviewers' own.
+pub(super) fn user_settings(user: &User) -> Vec<Row> {
+    let file = layer(user);
+    let row = |(key, value): (&'static str, String)| {
+        let is_set = user.set.contains(key);
+        Row { key, value, layer: if is_set { file.clone() } else { "default".to_owned() }, is_set }
+    };
+    settings(user).into_iter().map(row).collect()
+}
+
+fn layer(user: &User) -> String {
+    user.path.as_ref().map_or_else(|| "user".to_owned(), |path| format!("user ({})", path.display()))
 }
 
 fn settings(user: &User) -> [(&'static str, String); 9] {
@@ -46,6 +62,28 @@ fn reviewer(entry: &Entry) -> String {
     };
     let mut text = format!("{}: {}, family {}, {place}, key {}", spec.name, spec.label(), spec.family, entry.key.describe());
     text += if spec.proxy.is_some() { ", through a proxy" } else { "" };
+    text += if entry.pin_sha256.is_some() { ", pin_sha256 (not in force yet)" } else { "" };
     text += if entry.enabled { "" } else { ", not enabled" };
+    text += match spec.provider {
+        Provider::Cli => ", not asked yet",
+        Provider::OpenAi | Provider::Anthropic | Provider::Ollama => "",
+    };
     text
+}
+
+fn limits(entry: &Entry) -> String {
+    let (spec, price) = (&entry.spec, &entry.spec.price);
+    let time = |time: Option<Duration>| time.map_or_else(|| "slice".to_owned(), |time| format!("{} s", time.as_secs()));
+    let parallel = spec.parallel.map_or_else(|| "any".to_owned(), |calls| calls.to_string());
+    format!(
+        "{}: window {}, max_tokens {}, timeout {}, first_byte_timeout {}, parallel {parallel}, price {}/{}/{} USD per million tokens",
+        spec.name,
+        spec.window,
+        spec.max_tokens,
+        time(spec.timeout),
+        time(spec.first_byte_timeout),
+        price.input,
+        price.output,
+        price.cached,
+    )
 }

@@ -343,6 +343,11 @@ budget: {per_run_usd: 1}
         let find = |key: &str| rows.iter().find(|row| row.key == key).unwrap();
         assert_eq!((find("deadline").value.as_str(), find("deadline").layer.as_str()), ("60 s", "user (config.yaml)"));
         assert_eq!(find("push_deadline").layer, "default");
+        let limits: Vec<&str> = rows.iter().filter(|row| row.key == "limits").map(|row| row.value.as_str()).collect();
+        let slice = "max_tokens 16000, timeout slice, first_byte_timeout slice";
+        let unit = "USD per million tokens";
+        assert_eq!(limits[1], format!("opus: window 128000, {slice}, parallel any, price 15/75/15 {unit}"));
+        assert_eq!(limits[2], format!("local: window 32000, {slice}, parallel 1, price 0/0/0 {unit}"));
         assert!(rows.iter().any(|row| row.value.ends_with("key variable SOME_KEY")) && !format!("{rows:?}").contains("not-a-real-key"));
     }
 }

@@ -2,8 +2,14 @@
 //! reviewer's claim may block").
 
 use super::{Claim, Provenance};
+use crate::change::patch::{self, Style};
 use crate::change::slice::{is_hidden, visible};
 use crate::change::{BytePath, Change, FileChange, Hunk, Line, Origin};
+use crate::digest::Digest;
+use crate::reply::CUT;
+
+/// The shortest quotation of a part of a line that proves anything, in characters.
+const MIN_QUOTED: usize = 8;
 
 /// Where the evidence of a claim was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,18 +35,24 @@ pub enum Placement {
     Elsewhere,
 }
 
-/// Finds the place of a claim.
+/// Finds the place of a claim. Where the file it names is not one of the change (written in an odd way, left out, ambiguous) the evidence decides, in whatever
+/// changed file it is found.
 pub fn place(claim: &Claim, change: &Change) -> Placement {
-    let Some(file) = named_file(&claim.file, change) else { return Placement::Elsewhere };
-    match find(&claim.evidence, claim.line, file) {
-        Some(anchor) => Placement::Anchored(anchor),
-        None => Placement::InFile(file.path().clone()),
+    let named = named_file(&claim.file, change);
+    if let Some(anchor) = named.and_then(|file| find(&claim.evidence, claim.line, file)) {
+        return Placement::Anchored(anchor);
+    }
+    match named {
+        Some(file) => Placement::InFile(file.path().clone()),
+        None => change.files.iter().find_map(|file| find(&claim.evidence, claim.line, file)).map_or(Placement::Elsewhere, Placement::Anchored),
     }
 }
 
-/// Tells whether a quotation is found in the named file of the change; what a refuter's evidence must pass.
+/// Tells whether a refuter's quotation is found, in the file that it names or else anywhere in the change. A few characters prove nothing.
 pub fn is_found(file: &str, evidence: &str, change: &Change) -> bool {
-    named_file(file, change).is_some_and(|file| find(evidence, 0, file).is_some())
+    let weight: usize = evidence.chars().filter(|c| !c.is_whitespace()).count();
+    let found = |file: &FileChange| find(evidence, 0, file).is_some();
+    weight >= MIN_QUOTED && named_file(file, change).map_or_else(|| change.files.iter().any(found), found)
 }
 
 /// Lowers nothing but a claim that calls itself pre-existing and stands on a line that is unchanged and was there at the base.
@@ -48,42 +60,82 @@ pub fn is_pre_existing(claim: &Claim, anchor: &Anchor) -> bool {
     claim.provenance == Provenance::PreExisting && anchor.unchanged
 }
 
-/// Finds the changed file that a reviewer means: the exact path (plain or quoted, with or without `a/` or `b/`), else the only one it is a suffix of. Never by
-/// the base name alone where that is ambiguous (requirement D14).
+/// Finds the changed file that a reviewer means: the exact path (plain or quoted, with or without `a/` or `b/`, a line number behind it), else the only one that
+/// it is a suffix of or that is a suffix of it. Never by the base name alone where that is ambiguous (requirement D14).
 fn named_file<'a>(named: &str, change: &'a Change) -> Option<&'a FileChange> {
-    let path = BytePath::parse(named.trim())?;
-    let exact = |bytes: &[u8]| change.file(&BytePath::new(bytes));
+    let named = named.trim().trim_matches('`').trim();
+    let path = BytePath::parse(without_line(named))?;
     let bytes = path.as_bytes();
+    if bytes.is_empty() {
+        return None;
+    }
+    let exact = |bytes: &[u8]| change.file(&BytePath::new(bytes));
     let stripped = [&b"a/"[..], b"b/", b"./"].into_iter().find_map(|prefix| bytes.strip_prefix(prefix));
-    exact(bytes).or_else(|| stripped.and_then(exact)).or_else(|| {
-        let tail = [b"/", bytes].concat();
-        let mut hits = change.files.iter().filter(|file| !bytes.is_empty() && file.path().as_bytes().ends_with(&tail));
-        hits.next().filter(|_| hits.next().is_none())
-    })
+    let tail = |of: &[u8], tail: &[u8]| of.len() > tail.len() && of.ends_with(tail) && of[of.len() - tail.len() - 1] == b'/';
+    let mut alike = change.files.iter().filter(|file| tail(file.path().as_bytes(), bytes) || tail(bytes, file.path().as_bytes()));
+    exact(bytes).or_else(|| stripped.and_then(exact)).or_else(|| alike.next().filter(|_| alike.next().is_none()))
 }
 
-/// Looks for the quoted lines in a row of one hunk, on the new side first. Among several places the one nearest to the claimed line wins.
+/// Takes `:42` or `:42-45` off the end of a path.
+fn without_line(named: &str) -> &str {
+    match named.rsplit_once(':') {
+        Some((path, lines)) if !lines.is_empty() && lines.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') => path,
+        Some(_) | None => named,
+    }
+}
+
+/// Looks for the quoted lines in a row of one hunk: on the new side, on the old side, in the hunk as it is shown (a quotation of both sides), then among the
+/// header lines of the file (a new mode, another name). Among several places the one nearest to the claimed line wins.
 fn find(evidence: &str, claimed: u32, file: &FileChange) -> Option<Anchor> {
-    let wanted: Vec<String> = evidence.lines().map(|line| normal(&with_escapes(line))).filter(|line| !line.is_empty()).collect();
+    let whole = evidence.lines().take_while(|line| !line.starts_with(CUT));
+    let wanted: Vec<String> = whole.map(|line| normal(&with_escapes(line))).filter(|line| !line.is_empty()).collect();
     if wanted.is_empty() {
         return None;
     }
-    [Origin::Added, Origin::Removed].into_iter().find_map(|side| {
+    let in_hunks = [Side::New, Side::Old, Side::Both].into_iter().find_map(|side| {
         let hits = file.hunks().iter().flat_map(|hunk| hits(&wanted, hunk, side).map(move |line| (hunk, line)));
         let (hunk, line) = hits.min_by_key(|(_, line)| number(line, side).abs_diff(claimed))?;
-        Some(Anchor { path: file.path().clone(), line: number(&line, side), unchanged: line.origin == Origin::Context, hunk: hunk.digest().hex() })
-    })
+        let unchanged = line.origin == Origin::Context;
+        Some(Anchor { path: file.path().clone(), line: number(&line, side), unchanged, hunk: hunk.digest().hex() })
+    });
+    in_hunks.or_else(|| in_header(&wanted, file))
 }
 
-fn number(line: &Line<'_>, side: Origin) -> u32 {
-    if side == Origin::Removed { line.old } else { line.new }
+/// Looks for the quoted lines among those that tell of modes and names.
+fn in_header(wanted: &[String], file: &FileChange) -> Option<Anchor> {
+    let mut header = Vec::new();
+    patch::header(file, Style::Prompt, &mut header);
+    let lines: Vec<String> = String::from_utf8_lossy(&header).lines().map(normal).collect();
+    let found = wanted.iter().all(|want| lines.iter().any(|line| quotes(line, want)));
+    found.then(|| Anchor { path: file.path().clone(), line: 0, unchanged: false, hunk: Digest::of(&header).hex() })
+}
+
+/// Which lines of a hunk are looked at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    New,
+    Old,
+    Both,
+}
+
+impl Side {
+    fn shows(self, origin: Origin) -> bool {
+        match (self, origin) {
+            (_, Origin::Context) | (Side::Both, _) | (Side::New, Origin::Added) | (Side::Old, Origin::Removed) => true,
+            (Side::New, Origin::Removed) | (Side::Old, Origin::Added) => false,
+        }
+    }
+}
+
+fn number(line: &Line<'_>, side: Side) -> u32 {
+    if side == Side::Old || line.origin == Origin::Removed { line.old } else { line.new }
 }
 
 /// Returns the first changed line of each run that matches (else the first line), so that a quotation of context and change counts as changed.
-fn hits<'a>(wanted: &'a [String], hunk: &'a Hunk, side: Origin) -> impl Iterator<Item = Line<'a>> {
+fn hits<'a>(wanted: &'a [String], hunk: &'a Hunk, side: Side) -> impl Iterator<Item = Line<'a>> {
     let lines: Vec<(Line<'a>, String)> = hunk
         .lines()
-        .filter(|line| line.origin == side || line.origin == Origin::Context)
+        .filter(|line| side.shows(line.origin))
         .map(|line| (line, normal(&visible(line.bytes.strip_suffix(b"\r").unwrap_or(line.bytes)))))
         .filter(|(_, text)| !text.is_empty())
         .collect();
@@ -102,7 +154,7 @@ fn quotes(line: &str, quoted: &str) -> bool {
     }
     let parts: Vec<&str> = quoted.split("...").flat_map(|part| part.split('…')).filter(|part| !part.is_empty()).collect();
     // A quotation of a few characters would be found almost anywhere and proves nothing.
-    if parts.iter().map(|part| part.chars().count()).sum::<usize>() < 8 {
+    if parts.iter().map(|part| part.chars().count()).sum::<usize>() < MIN_QUOTED {
         return false;
     }
     let mut rest = line;
@@ -193,7 +245,25 @@ mod tests {
             };
             assert_eq!(got, expected, "{name}");
         }
-        assert_eq!(place(&claim("src/other.rs", "charge(user, amount);"), &change), Placement::Elsewhere);
+        assert_eq!(place(&claim("src/other.rs", "delete_everything();"), &change), Placement::Elsewhere);
+    }
+
+    #[test]
+    fn a_file_that_is_named_in_an_odd_way_does_not_lose_the_claim() {
+        let change = change("src/pay.rs", TEXT);
+        for file in ["src/pay.rs:21", "src/pay.rs:21-22", "/home/me/repo/src/pay.rs", "", "other.rs", "b/src/pay.rs", "pay.rs:3", "`src/pay.rs`"] {
+            assert!(matches!(place(&claim(file, "charge(user, amount);"), &change), Placement::Anchored(_)), "{file}");
+        }
+    }
+
+    #[test]
+    fn both_sides_at_once_headers_and_cut_evidence_are_found() {
+        let change = change("a.rs", TEXT);
+        assert!(is_found("a.rs", "-    check(user)?;\n+    charge(user, amount);", &change));
+        assert!(is_found("a.rs", "    charge(user, amount);\n… [900 bytes cut]", &change));
+        assert!(is_found("a.rs", "--- a/a.rs", &change));
+        assert!(!is_found("a.rs", "new mode 100755", &change));
+        assert!(!is_found("a.rs", "}", &change), "a brace is found anywhere and refutes nothing");
     }
 
     #[test]
@@ -226,6 +296,7 @@ mod tests {
     fn a_base_name_alone_does_not_choose_between_two_files() {
         let mut both = change("x/mod.rs", TEXT);
         both.files.extend(change("y/mod.rs", TEXT).files);
-        assert_eq!(place(&claim("mod.rs", "charge(user, amount);"), &both), Placement::Elsewhere);
+        assert_eq!(place(&claim("mod.rs", "delete_everything();"), &both), Placement::Elsewhere);
+        assert_eq!(place(&claim("y/mod.rs", "delete_everything();"), &both), Placement::InFile("y/mod.rs".into()));
     }
 }

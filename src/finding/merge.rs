@@ -2,10 +2,13 @@
 
 use super::anchor::{self, Placement};
 use super::{Claim, Finding, Severity, Status};
-use crate::change::Change;
 use crate::change::subject::SubjectId;
+use crate::change::{BytePath, Change};
 use crate::digest::Fields;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
+
+/// Words of a claim that are compared at the most.
+const MAX_WORDS: usize = 200;
 
 /// A merged finding together with what its blocking hangs on.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,14 +19,23 @@ pub struct Placed {
     pub placement: Placement,
 }
 
+/// What two claims must share to be about one place: file, line and hunk.
+type Spot = (Option<BytePath>, u32, String);
+
 /// Places the claims of all passes and merges those that say the same of the same place.
 pub fn merge<'a>(subject: &SubjectId, change: &Change, claims: impl IntoIterator<Item = (&'a str, &'a Claim)>) -> Vec<Placed> {
     let mut merged: Vec<Placed> = Vec::new();
+    // By place first: only claims about one place are compared word by word, so that a wordy reviewer costs no quadratic time.
+    let mut by_place: HashMap<Spot, Vec<(usize, BTreeSet<String>)>> = HashMap::new();
     for (source, claim) in claims {
         let placement = anchor::place(claim, change);
-        match merged.iter_mut().find(|placed| same_matter(placed, claim, &placement)) {
-            Some(placed) => absorb(&mut placed.finding, source, claim),
-            None => merged.push(Placed { finding: finding(subject, source, claim, &placement), placement }),
+        let (words, here) = (words(claim), by_place.entry(place_of(claim, &placement)).or_default());
+        match here.iter().find(|(_, known)| alike(known, &words)) {
+            Some((index, _)) => absorb(&mut merged[*index].finding, source, claim),
+            None => {
+                here.push((merged.len(), words));
+                merged.push(Placed { finding: finding(subject, source, claim, &placement), placement });
+            }
         }
     }
     merged.sort_by(|a, b| order(&a.finding).cmp(&order(&b.finding)));
@@ -58,17 +70,17 @@ pub fn would_block(placed: &Placed, bar: Severity) -> bool {
     placed.finding.claim.severity >= bar
         && match &placed.placement {
             Placement::Anchored(anchor) => !anchor::is_pre_existing(&placed.finding.claim, anchor),
-            Placement::InFile(_) => true,
-            Placement::Elsewhere => false,
+            // Nobody may drop a grave claim because its file was written in an odd way: the refuter is asked, and stands in for the anchor.
+            Placement::InFile(_) | Placement::Elsewhere => true,
         }
 }
 
-/// Why a person must decide: an unanchored claim of a changed file that no refuter could judge (status 3).
+/// Why a person must decide: an unanchored claim that no refuter could judge (status 3).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Undecided(pub String);
 
-/// Settles the status of a finding. An anchored claim falls only to a refutation whose evidence is found; an unanchored one in a changed file stands only if
-/// the refuter confirms it with evidence that is found (product contract; ruling on J07).
+/// Settles the status of a finding. An anchored claim falls only to a refutation whose evidence is found; an unanchored one stands only if the refuter confirms
+/// it with evidence that is found (product contract; ruling on J07).
 ///
 /// # Errors
 /// [`Undecided`] where no refuter could judge an unanchored claim; the finding is then `unanchored`.
@@ -76,7 +88,6 @@ pub fn settle(placed: &mut Placed, bar: Severity, refuted: &Refuted) -> Result<(
     let finding = &mut placed.finding;
     let (status, note) = match &placed.placement {
         _ if finding.claim.severity < bar => (Status::Open, None),
-        Placement::Elsewhere => (Status::Unanchored, Some("the file is not in the change".to_owned())),
         Placement::Anchored(anchor) if anchor::is_pre_existing(&finding.claim, anchor) => {
             (Status::Open, Some("pre-existing: the line is unchanged and was there at the base".to_owned()))
         }
@@ -88,7 +99,7 @@ pub fn settle(placed: &mut Placed, bar: Severity, refuted: &Refuted) -> Result<(
             Refuted::NoAnswer(why) => (Status::Blocking, Some(format!("the refuter gave no answer ({why}), so the finding stands"))),
             Refuted::NotAsked | Refuted::No { .. } => (Status::Blocking, None),
         },
-        Placement::InFile(_) => match refuted {
+        Placement::InFile(_) | Placement::Elsewhere => match refuted {
             Refuted::No { found: true, .. } => {
                 (Status::Blocking, Some("its own evidence is not in the change; the refuter confirmed it with evidence that is".to_owned()))
             }
@@ -133,35 +144,37 @@ fn finding(subject: &SubjectId, source: &str, claim: &Claim, placement: &Placeme
     }
 }
 
-fn same_matter(placed: &Placed, claim: &Claim, placement: &Placement) -> bool {
-    let same_place = match (&placed.placement, placement) {
-        (Placement::Anchored(a), Placement::Anchored(b)) => a.path == b.path && a.line == b.line,
-        (Placement::InFile(a), Placement::InFile(b)) => a == b,
-        (Placement::Elsewhere, Placement::Elsewhere) => placed.finding.claim.file == claim.file,
-        (Placement::Anchored(_) | Placement::InFile(_) | Placement::Elsewhere, _) => false,
-    };
-    same_place && alike(&words(&placed.finding.claim), &words(claim))
+fn place_of(claim: &Claim, placement: &Placement) -> Spot {
+    match placement {
+        Placement::Anchored(anchor) => (Some(anchor.path.clone()), anchor.line, anchor.hunk.clone()),
+        Placement::InFile(path) => (Some(path.clone()), 0, String::new()),
+        Placement::Elsewhere => (None, 0, claim.file.clone()),
+    }
 }
 
 fn words(claim: &Claim) -> BTreeSet<String> {
     let text = format!("{} {}", claim.title, claim.issue).to_lowercase();
-    text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 3).map(str::to_owned).collect()
+    text.split(|c: char| !c.is_alphanumeric()).filter(|word| word.len() > 3).take(MAX_WORDS).map(str::to_owned).collect()
 }
 
-/// Tells whether two claims share enough of the shorter one's words. Wording only merges duplicates inside one run (ruling on identity).
+/// Tells whether two claims share enough of the shorter one's words. Wording only merges duplicates inside one run (ruling on identity). Claims without words to
+/// compare stay apart: merging is for reading, and must not make one disappear behind another.
 fn alike(a: &BTreeSet<String>, b: &BTreeSet<String>) -> bool {
     let shorter = a.len().min(b.len());
-    shorter == 0 || a.intersection(b).count() * 2 >= shorter
+    shorter > 0 && a.intersection(b).count() * 2 >= shorter
 }
 
 fn absorb(finding: &mut Finding, source: &str, claim: &Claim) {
     if !finding.sources.iter().any(|known| known == source) {
         finding.sources.push(source.to_owned());
     }
+    // Whoever says that the change brought it in is not outvoted by whoever says that it was there.
+    let provenance = finding.claim.provenance.min(claim.provenance);
     if claim.severity > finding.claim.severity {
-        // The stronger claim comes with its own failing case and provenance.
+        // The stronger claim comes with its own failing case.
         finding.claim = claim.clone();
     }
+    finding.claim.provenance = provenance;
 }
 
 #[cfg(test)]
@@ -215,10 +228,25 @@ mod tests {
     }
 
     #[test]
+    fn a_claim_that_blocks_never_disappears_behind_one_that_does_not() {
+        let old = "let before = old_value();";
+        let was_there = |title: &str| Claim { provenance: Provenance::PreExisting, ..claim(Severity::Critical, old, title) };
+        let brought = |title: &str| Claim { provenance: Provenance::Exposed, ..claim(Severity::High, old, title) };
+        for (one, two) in [
+            ("Value reaches the query", "The value reaches the query unchecked"),
+            ("old", "SQL injection reachable by the new caller"),
+            ("bad", "sad"),
+        ] {
+            let both = merged(&[("general", was_there(one)), ("adversarial", brought(two))]);
+            assert!(both.iter().any(|placed| would_block(placed, Severity::High)), "{one} / {two}");
+        }
+    }
+
+    #[test]
     fn what_blocks_follows_anchor_provenance_and_refuter() {
         let pre_existing = Claim { provenance: Provenance::PreExisting, ..claim(Severity::High, "let before = old_value();", "t") };
         let wrongly_pre_existing = Claim { provenance: Provenance::PreExisting, ..claim(Severity::High, NEW, "t") };
-        let elsewhere = Claim { file: "other.rs".to_owned(), ..claim(Severity::Critical, NEW, "t") };
+        let elsewhere = Claim { file: "other.rs".to_owned(), ..claim(Severity::Critical, "invented_call(everything)", "t") };
         let anchored = claim(Severity::High, NEW, "t");
         let unanchored = claim(Severity::High, "invented_call(everything)", "t");
         let yes = |found| Refuted::Yes { why: "w".to_owned(), found };
@@ -238,7 +266,9 @@ mod tests {
             ("unanchored, nobody asked", unanchored, Refuted::NotAsked, Err(Status::Unanchored)),
             ("pre-existing on an unchanged line", pre_existing, Refuted::NotAsked, Ok(Status::Open)),
             ("called pre-existing on a new line", wrongly_pre_existing, Refuted::NotAsked, Ok(Status::Blocking)),
-            ("a file that is not in the change", elsewhere, Refuted::NotAsked, Ok(Status::Unanchored)),
+            ("a file that is not in the change, nobody asked", elsewhere.clone(), Refuted::NotAsked, Err(Status::Unanchored)),
+            ("a file that is not in the change, not confirmed", elsewhere.clone(), no(false), Ok(Status::Unanchored)),
+            ("a file that is not in the change, confirmed", elsewhere, no(true), Ok(Status::Blocking)),
         ];
         for (name, claim, refuted, expected) in cases {
             let mut placed = merged(&[("general", claim)]).remove(0);
@@ -254,7 +284,7 @@ mod tests {
         assert!(asked(claim(Severity::High, NEW, "t")));
         assert!(asked(claim(Severity::High, "invented_call(everything)", "t")));
         assert!(!asked(claim(Severity::Medium, NEW, "t")));
-        assert!(!asked(Claim { file: "other.rs".to_owned(), ..claim(Severity::Critical, NEW, "t") }));
+        assert!(asked(Claim { file: "other.rs".to_owned(), ..claim(Severity::Critical, "invented_call(everything)", "t") }));
     }
 
     #[test]

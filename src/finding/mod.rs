@@ -48,8 +48,8 @@ impl fmt::Display for Severity {
     }
 }
 
-/// Whether the change made the fault.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Whether the change made the fault. Ordered: the first blocks the soonest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Provenance {
     /// The change brings it in.
     Introduced,

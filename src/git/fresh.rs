@@ -22,6 +22,10 @@ pub struct FreshFile {
     pub path: BytePath,
     /// The new lines with their 1-based numbers, without the newline. Binary files are cut at newlines too.
     pub lines: Vec<(u32, Vec<u8>)>,
+    /// The whole new content: a key whose first line is old is seen here only.
+    pub content: Vec<u8>,
+    /// The whole old sides that it is compared with: of every parent, or of what the same commit takes away.
+    pub before: Vec<Vec<u8>>,
 }
 
 impl Repo {
@@ -71,20 +75,25 @@ impl Search<'_> {
     fn file(&mut self, file: &FileChange) -> Result<(), GitError> {
         let Some(new) = file.new.as_ref().filter(|side| side.mode != Mode::Gitlink) else { return Ok(()) };
         match &file.body {
-            Body::Text(hunks) => {
-                let added = hunks.iter().flat_map(|hunk| hunk.lines()).filter(|line| line.origin == Origin::Added);
-                self.show(None, &new.path, added.map(|line| (line.new, line.bytes.to_vec())).collect());
-                Ok(())
-            }
-            Body::Binary | Body::Oversize => {
+            Body::Text(_) | Body::Binary | Body::Oversize => {
                 let old = file.old.as_ref().filter(|side| side.mode != Mode::Gitlink).map(|side| side.oid);
                 match self.blob(None, &new.path, new.oid, old.into_iter().collect()) {
-                    // A file of the worktree that was never added: nothing of it is published, and nothing binary is sent.
-                    Err(GitError::Missing { oid }) if oid == new.oid => Ok(()),
+                    // A file of the worktree that was never added has no object: what its hunks add is all there is to go by.
+                    Err(GitError::Missing { oid }) if oid == new.oid => {
+                        self.hunks(file, &new.path);
+                        Ok(())
+                    }
                     other => other,
                 }
             }
         }
+    }
+
+    fn hunks(&mut self, file: &FileChange, path: &BytePath) {
+        let added = file.hunks().iter().flat_map(|hunk| hunk.lines()).filter(|line| line.origin == Origin::Added);
+        let lines: Vec<(u32, Vec<u8>)> = added.map(|line| (line.new, line.bytes.to_vec())).collect();
+        let content = lines.iter().flat_map(|(_, line)| [line.as_slice(), b"\n"]).collect::<Vec<_>>().concat();
+        self.show(FreshFile { commit: None, path: path.clone(), lines, content, before: Vec::new() });
     }
 
     fn blob(&mut self, commit: Option<Oid>, path: &BytePath, new: Oid, old: Vec<Oid>) -> Result<(), GitError> {
@@ -101,14 +110,14 @@ impl Search<'_> {
             before.extend(self.read(oid)?);
         }
         let known: HashSet<&[u8]> = before.iter().flat_map(|content| lines(content)).map(|(_, line)| line).collect();
-        let fresh = lines(&content).filter(|(_, line)| !known.contains(line)).map(|(number, line)| (number, line.to_vec()));
-        self.show(commit, path, fresh.collect());
+        let lines = lines(&content).filter(|(_, line)| !known.contains(line)).map(|(number, line)| (number, line.to_vec())).collect();
+        self.show(FreshFile { commit, path: path.clone(), lines, content, before });
         Ok(())
     }
 
-    fn show(&mut self, commit: Option<Oid>, path: &BytePath, lines: Vec<(u32, Vec<u8>)>) {
-        if !lines.is_empty() {
-            (self.visit)(&FreshFile { commit, path: path.clone(), lines });
+    fn show(&mut self, file: FreshFile) {
+        if !file.lines.is_empty() {
+            (self.visit)(&file);
         }
     }
 

@@ -28,6 +28,13 @@ impl Remotes {
         if same.is_empty() { Remotes::Any } else { Remotes::Named(same) }
     }
 
+    fn has(&self, owner: &str) -> bool {
+        match self {
+            Remotes::Named(names) => names.iter().any(|name| name == owner),
+            Remotes::Any => false,
+        }
+    }
+
     /// Returns the commit of the remotes' default branch, as `refs/remotes/<name>/HEAD` names it.
     pub(super) fn default_branch(&self, repo: &Repo) -> Result<Option<Oid>, GitError> {
         let names = match self {
@@ -43,28 +50,22 @@ impl Remotes {
     }
 }
 
-/// Lists the commits that count as published for a push to `remotes`: what their own tracking refs say they have, and what was *fetched* from any other remote.
+/// Lists the commits that count as published for a push to `remotes`: what their own tracking refs say they have. Where nothing is known of them (a new remote,
+/// a URL that nobody configured) what any remote has stands in, so that the first push to a mirror is not the whole history.
 ///
-/// A branch that was rebased onto another remote's work (a fork onto its upstream) must not send that work again. But what this clone itself pushed to another
-/// remote proves nothing: it may have gone there unseen, past the hook or by an override for that remote alone. The ref's log tells the two apart. A ref
-/// without a log is what a clone leaves, and counts as fetched.
-///
-/// All of this is the machine's own word: whoever switches the logs off (`core.logAllRefUpdates`) or forges a tracking ref hides what it names from the gate. A
-/// server that checks evidence catches it.
+/// What another remote has is otherwise no reason to pass: it may have gone there unseen, or come from a fork that nobody reviewed. A forged tracking ref hides
+/// what it names; a server that checks evidence catches it.
 pub(super) fn published(repo: &Repo, remotes: &Remotes) -> Result<Vec<Oid>, GitError> {
     let configured = names(repo);
-    let own = |owner: &str| match remotes {
-        Remotes::Named(names) => names.iter().any(|name| name == owner),
-        Remotes::Any => false,
-    };
-    let mut tips = Vec::new();
+    let (mut own, mut any) = (Vec::new(), Vec::new());
     each(repo, "refs/remotes/", &mut |reference| {
-        let counts = own(&owner(reference, &configured)) || !was_pushed_from_here(reference);
-        if let Some(id) = reference.try_id().filter(|_| counts) {
-            tips.extend(revision::commit_if_here(&repo.gix, object::oid(&id))?);
-        }
+        let Some(id) = reference.try_id() else { return Ok(()) };
+        let commit = revision::commit_if_here(&repo.gix, object::oid(&id))?;
+        any.extend(commit);
+        own.extend(commit.filter(|_| remotes.has(&owner(reference, &configured))));
         Ok(())
     })?;
+    let mut tips = if own.is_empty() { any } else { own };
     tips.sort_unstable();
     tips.dedup();
     Ok(tips)
@@ -76,17 +77,6 @@ fn owner(reference: &gix::Reference<'_>, configured: &[String]) -> String {
     let below = name.strip_prefix("refs/remotes/").unwrap_or(&name);
     let fits = configured.iter().filter(|remote| below.strip_prefix(remote.as_str()).is_some_and(|rest| rest.starts_with('/')));
     fits.max_by_key(|remote| remote.len()).cloned().unwrap_or_else(|| below.split('/').next().unwrap_or_default().to_owned())
-}
-
-/// Tells whether a tracking ref has its value from a push of this clone: git notes that in the ref's log. A log that cannot be read is no proof of a fetch;
-/// one that is not there is what a clone leaves.
-fn was_pushed_from_here(reference: &gix::Reference<'_>) -> bool {
-    let mut log = reference.log_iter();
-    match log.rev() {
-        Ok(None) => false,
-        Ok(Some(mut lines)) => lines.next().is_some_and(|line| line.map_or(true, |line| line.message == "update by push")),
-        Err(_) => true,
-    }
 }
 
 /// Where a push of the current branch goes.
@@ -207,47 +197,24 @@ mod tests {
     }
 
     #[test]
-    fn what_was_pushed_from_here_counts_for_its_own_remote_alone() {
+    fn what_one_remote_has_is_published_for_that_one_alone() {
         let world = with_backup();
+        world.git(&["push", "-q", "backup", "main"]);
         world.commit("n", "unseen\n");
         world.git(&["push", "-q", "backup", "main"]);
-        assert_eq!(counted(&world, &world.repo(), "origin", &["main", "main~1"]), ["main~1"], "origin's own");
-        assert_eq!(counted(&world, &world.repo(), "backup", &["main", "main~1"]), ["main"], "what was pushed to origin is no news from there");
-        assert_eq!(counted(&world, &world.repo(), "https://host/elsewhere", &["main", "main~1"]), Vec::<&str>::new());
+        assert_eq!(counted(&world, &world.repo(), "origin", &["main", "main~1"]), ["main~1"]);
+        assert_eq!(counted(&world, &world.repo(), "backup", &["main", "main~1"]), ["main"]);
+        world.colleague("main", "main", "theirs", "x\n");
+        world.git(&["fetch", "-q", "origin"]);
+        assert_eq!(counted(&world, &world.repo(), "backup", &["origin/main"]), Vec::<&str>::new(), "a fork's work was seen by nobody here");
     }
 
     #[test]
-    fn what_was_fetched_counts_for_every_remote() {
+    fn where_nothing_is_known_of_a_remote_any_other_stands_in() {
         let world = with_backup();
-        world.colleague("main", "main", "theirs", "x\n");
-        world.git(&["fetch", "-q", "origin"]);
-        for remote in ["origin", "backup", "https://host/elsewhere"] {
-            assert_eq!(counted(&world, &world.repo(), remote, &["origin/main", "main"]), ["origin/main"], "{remote}");
+        for remote in ["backup", "https://host/elsewhere"] {
+            assert_eq!(counted(&world, &world.repo(), remote, &["main"]), ["main"], "{remote}");
         }
-        // Pushed from here again: the last entry of the log is what the ref's value comes from.
-        world.git(&["merge", "-q", "origin/main"]);
-        world.commit("mine", "1\n");
-        world.git(&["push", "-q", "origin", "main"]);
-        assert_eq!(counted(&world, &world.repo(), "backup", &["main"]), Vec::<&str>::new());
-    }
-
-    #[test]
-    fn what_a_clone_left_without_a_log_counts_as_fetched() {
-        let world = World::new();
-        world.git_in(world.dir.path(), &["clone", "-q", "remote.git", "clone"]);
-        let clone = world.dir.path().join("clone");
-        assert!(!clone.join(".git/logs/refs/remotes/origin/main").exists(), "a clone writes no log for what it brings");
-        let repo = Repo::discover(&clone, &crate::env::Env::default()).expect("a repository");
-        assert_eq!(counted(&world, &repo, "https://host/elsewhere", &["main"]), ["main"]);
-    }
-
-    #[test]
-    fn a_log_that_cannot_be_read_is_no_proof_of_a_fetch() {
-        let world = with_backup();
-        world.colleague("main", "main", "theirs", "x\n");
-        world.git(&["fetch", "-q", "origin"]);
-        std::fs::write(world.work().join(".git/logs/refs/remotes/origin/main"), "not a log\n").expect("a file");
-        assert_eq!(counted(&world, &world.repo(), "backup", &["origin/main"]), Vec::<&str>::new());
     }
 
     #[test]

@@ -1,58 +1,86 @@
-//! One line of text for each record, for `log show`. Whatever a record holds, the line is one line and moves no cursor.
+//! One line of text for each record, for `log show`. Whatever a record holds, the line is one line and moves no cursor. Times are in seconds, ids as short as a
+//! person needs them; the record has the rest.
 //!
 //! Where it is printed, and in which colour, is `report/`'s business.
 
-use super::record::{Basis, Event, Record, RunRecord, SubjectRecord};
+use super::record::{Basis, Event, OverrideRecord, Record, RunRecord, SubjectRecord, VerdictWord};
+use crate::change::slice::visible;
+
+/// How many digits of a run's or a commit's id are shown.
+const SHORT: usize = 8;
 
 /// Describes a record on one line, without a line end.
 pub fn describe(record: &Record) -> String {
     let said = match &record.event {
         Event::Run(run) => describe_run(run),
-        Event::Override(made) => {
-            let place = made.place.as_ref().map(|place| format!(" to {place}")).unwrap_or_default();
-            format!("override {} lets {}{place} through until {}: {}", made.id, made.subject, made.expires, made.reason)
-        }
-        Event::Repair(repair) => format!("repair: a cut line of {} bytes was moved to {}", repair.bytes, repair.file),
+        Event::Override(made) => describe_override(made),
+        Event::Repair(repair) => format!("repair: a cut line of {} was moved to {}", counted(repair.bytes, "byte"), repair.file),
         Event::Note(note) => format!("note: {}", note.text),
     };
-    visible(&format!("{} {} {said}", record.seq, record.time))
+    one_line(&format!("{} {:.0} {said}", record.seq, record.time))
+}
+
+fn describe_override(made: &OverrideRecord) -> String {
+    let place = made.place.as_ref().map(|place| format!(" to {place}")).unwrap_or_default();
+    format!("override {} lets {}{place} through until {:.0}: {}", made.id, made.subject, made.expires, made.reason)
 }
 
 fn describe_run(run: &RunRecord) -> String {
-    let mut line = format!("{} {} {} (exit {})", run.stage, run.run_id, run.verdict.as_str(), run.exit_code);
-    for reason in &run.reasons {
-        line += &format!(" {reason}");
-    }
-    for subject in &run.subjects {
-        line += &format!("; {}", describe_subject(subject));
-    }
+    let mut parts = vec![format!("{} {} {}", short(&run.run_id), run.stage, describe_end(run))];
+    parts.extend(run.subjects.iter().map(|subject| describe_subject(subject, run)));
     if !run.ignored_env.is_empty() {
-        line += &format!("; ignored {}", run.ignored_env.join(", "));
+        parts.push(format!("ignored {}", run.ignored_env.join(", ")));
     }
-    line + &format!("; {:.1} s, ${:.4}", run.ms as f64 / 1000.0, run.usd)
+    parts.push(describe_cost(run));
+    parts.join("; ")
 }
 
-fn describe_subject(subject: &SubjectRecord) -> String {
-    let tip = subject.tip.as_deref().map(|tip| format!(" {}", tip.get(..12).unwrap_or(tip))).unwrap_or_default();
+/// A pass needs no status and no reason code: its basis says why.
+fn describe_end(run: &RunRecord) -> String {
+    match (run.verdict, run.exit_code) {
+        (VerdictWord::Pass, 0) => "pass".to_owned(),
+        (verdict, code) => {
+            let why: Vec<String> = std::iter::once(code.to_string()).chain(run.reasons.iter().cloned()).collect();
+            format!("{} ({})", verdict.as_str(), why.join(" "))
+        }
+    }
+}
+
+fn describe_cost(run: &RunRecord) -> String {
+    let seconds = format!("{:.1} s", run.ms as f64 / 1000.0);
+    let usd = format!("{:.4}", run.usd);
+    if usd == "0.0000" { seconds } else { format!("{seconds}, ${usd}") }
+}
+
+fn describe_subject(subject: &SubjectRecord, run: &RunRecord) -> String {
+    let label = subject.label();
+    let mut words = vec![label.strip_prefix("refs/heads/").unwrap_or(&label)];
+    words.extend(subject.tip.as_deref().map(short));
+    words.push(&subject.tier);
+    // One subject has the run's own verdict.
+    words.extend((run.subjects.len() > 1).then(|| subject.verdict.as_str()));
+    format!("{} [{}] {}{}", words.join(" "), subject.id, describe_basis(subject), describe_findings(subject))
+}
+
+fn describe_findings(subject: &SubjectRecord) -> String {
     let blocking = subject.findings.iter().filter(|finding| finding.status == "blocking").count();
-    let findings = match (subject.findings.len(), blocking) {
+    match (subject.findings.len(), blocking) {
         (0, _) => String::new(),
-        (all, blocking) => format!(", {all} findings ({blocking} blocking)"),
-    };
-    let (tier, verdict, basis) = (&subject.tier, subject.verdict.as_str(), describe_basis(subject));
-    format!("{}{tip} [{}] {tier} {verdict}, {basis}{findings}", subject.label(), subject.id)
+        (all, 0) => format!(", {}", counted(all as u64, "finding")),
+        (all, blocking) => format!(", {} ({blocking} blocking)", counted(all as u64, "finding")),
+    }
 }
 
 fn describe_basis(subject: &SubjectRecord) -> String {
     match &subject.basis {
-        Basis::Reviewed => format!("reviewed by {}", models(subject)),
-        Basis::Degraded => format!("DEGRADED, reviewed by the author's family: {}", models(subject)),
+        Basis::Reviewed => format!("by {}", models(subject)),
+        Basis::Degraded => format!("DEGRADED, by the author's family: {}", models(subject)),
         Basis::Unreviewed => "UNREVIEWED".to_owned(),
-        Basis::Advisory => format!("advisory, reviewed by {}", models(subject)),
+        Basis::Advisory => format!("advisory, by {}", models(subject)),
         Basis::Override(id) => format!("OVERRIDE {id}"),
         Basis::Receipt(seq) => format!("receipt of record {seq}"),
         Basis::Nothing => "nothing to review".to_owned(),
-        Basis::Checked => "decided by the gate's own checks".to_owned(),
+        Basis::Checked => "decided without a reviewer".to_owned(),
     }
 }
 
@@ -63,21 +91,18 @@ fn models(subject: &SubjectRecord) -> String {
     if names.is_empty() { "no one".to_owned() } else { names.join(", ") }
 }
 
-/// Rewrites what a terminal would obey or hide as a visible escape.
-fn visible(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if is_hidden(c) { out.extend(c.escape_unicode()) } else { out.push(c) }
-    }
-    out
+fn short(id: &str) -> &str {
+    id.get(..SHORT).unwrap_or(id)
 }
 
-/// Tells whether a character is not shown as itself: controls, separators of lines and paragraphs, zero-width, direction and tag characters.
-pub(super) fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c,
-            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
-            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
+fn counted(count: u64, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+/// Rewrites what a terminal would obey or hide as a visible escape, and so the line ends and tabs that a text of several lines may keep.
+fn one_line(text: &str) -> String {
+    let escaped = |c: char| if c.is_control() { format!("⟨U+{:04X}⟩", u32::from(c)) } else { c.to_string() };
+    visible(text.as_bytes()).chars().map(escaped).collect()
 }
 
 #[cfg(test)]
@@ -93,17 +118,36 @@ mod tests {
 
     #[test]
     fn a_run_says_what_was_judged_by_whom_with_what_result() {
+        let mut passed = run("0a1b2c3d4e5f60718293a4b5c6d7e8f9");
         assert_eq!(
-            line(Event::Run(run("r1"))),
-            "1 2026-03-01T10:00:00Z pre-push r1 pass (exit 0) RG000; \
-             refs/heads/main e83c5163316f [5b1ec75b1ec75b1e] light pass, reviewed by openai/gpt; 1.8 s, $0.0125"
+            line(Event::Run(passed.clone())),
+            "1 2026-03-01T10:00:00Z 0a1b2c3d pre-push pass; main e83c5163 light [5b1ec75b1ec75b1e] by openai/gpt; 1.8 s, $0.0125"
         );
+        passed.usd = 0.00001;
+        assert!(line(Event::Run(passed)).ends_with("; 1.8 s"), "what rounds to nothing is not shown as a cost");
         let mut refused = run("r2");
-        (refused.verdict, refused.exit_code, refused.ignored_env) = (VerdictWord::Fail, 1, vec!["GSD_REQUIRED".to_owned()]);
-        refused.subjects[0].verdict = VerdictWord::Fail;
-        refused.subjects[0].findings = vec![finding("blocking", "a"), finding("open", "b")];
-        let text = line(Event::Run(refused));
-        assert!(text.contains("light fail, reviewed by openai/gpt, 2 findings (1 blocking); ignored GSD_REQUIRED;"), "{text}");
+        (refused.verdict, refused.exit_code, refused.reasons) = (VerdictWord::Fail, 1, vec!["RG100".to_owned()]);
+        refused.ignored_env = vec!["GSD_REQUIRED".to_owned()];
+        for (findings, expected) in [
+            (vec![], "by openai/gpt; ignored GSD_REQUIRED;"),
+            (vec![finding("open", "a")], "by openai/gpt, 1 finding; ignored GSD_REQUIRED;"),
+            (vec![finding("blocking", "a"), finding("open", "b")], "by openai/gpt, 2 findings (1 blocking); ignored GSD_REQUIRED;"),
+        ] {
+            refused.subjects[0].findings = findings;
+            let text = line(Event::Run(refused.clone()));
+            assert!(text.contains("r2 pre-push fail (1 RG100); main") && text.contains(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn each_of_several_subjects_has_its_own_verdict() {
+        let mut two = run("r1");
+        (two.verdict, two.exit_code) = (VerdictWord::Unavailable, 9);
+        two.subjects.push(two.subjects[0].clone());
+        two.subjects[1].verdict = VerdictWord::Unavailable;
+        (two.subjects[1].basis, two.subjects[1].refs) = (Basis::Unreviewed, vec![place("origin", "refs/tags/v1")]);
+        let text = line(Event::Run(two));
+        assert!(text.contains("; main e83c5163 light pass [") && text.contains("; refs/tags/v1 e83c5163 light unavailable ["), "{text}");
     }
 
     #[test]
@@ -122,7 +166,7 @@ mod tests {
 
     #[test]
     fn overrides_and_repairs_are_described() {
-        let time = "2026-03-01T10:00:00Z".parse().expect("a time");
+        let time = "2026-03-01T10:00:00.987654Z".parse().expect("a time");
         let made = OverrideRecord {
             id: "0123456789ab".to_owned(),
             subject: "5b1ec7".to_owned(),
@@ -137,11 +181,13 @@ mod tests {
         );
         let repair = RepairRecord { file: "ledger.torn.2".to_owned(), bytes: 17, sha256: "00".to_owned() };
         assert!(line(Event::Repair(repair)).ends_with("repair: a cut line of 17 bytes was moved to ledger.torn.2"));
+        let repair = RepairRecord { file: "ledger.torn.2".to_owned(), bytes: 1, sha256: "00".to_owned() };
+        assert!(line(Event::Repair(repair)).contains("a cut line of 1 byte was"));
     }
 
     #[test]
     fn nothing_in_a_record_reaches_the_terminal_as_a_command() {
-        let text = line(Event::Note(NoteRecord { text: "a\u{1b}[2Jb\nc\rd\u{202e}e\u{9b}f\u{200b}g é 日".to_owned() }));
-        assert!(text.ends_with(r"note: a\u{1b}[2Jb\u{a}c\u{d}d\u{202e}e\u{9b}f\u{200b}g é 日"), "{text}");
+        let text = line(Event::Note(NoteRecord { text: "a\u{1b}[2Jb\nc\rd\u{202e}e\u{9b}f\u{200b}g\u{3164} é 日".to_owned() }));
+        assert!(text.ends_with("note: a⟨U+001B⟩[2Jb⟨U+000A⟩c⟨U+000D⟩d⟨U+202E⟩e⟨U+009B⟩f⟨U+200B⟩g⟨U+3164⟩ é 日"), "{text}");
     }
 }

@@ -5,7 +5,7 @@
 //!  └── ledger.jsonl                         0600, one record a line             store.rs  ─ lock, catch up, append, sync  (lock.rs)
 //!        {"exit_code":0,…,"h":"…","kind":"run",…,"prev":"…","seq":7,…,"v":1}    record.rs ─ what is said   line.rs ─ how it is written
 //!               │ fold                                                          history.rs
-//!               └──► receipts · overrides · last refused · one line for people  receipt.rs overrides.rs (reason.rs) describe.rs
+//!               └──► receipts · overrides · what waits · one line for people  receipt.rs overrides.rs (reason.rs) describe.rs
 //! ```
 //!
 //! **Append, then fold.** Nothing is ever changed in place. A [`History`] exists only of a chain that was verified from its first record to its last, so a
@@ -40,7 +40,7 @@ mod store;
 pub use describe::describe;
 pub use error::LedgerError;
 pub use history::{History, Report};
-pub use overrides::{Override, Refusal, Refused, Standing};
+pub use overrides::{Override, Refusal, Refused, Standing, Waiting};
 pub use reason::{InvalidOverride, Lifetime, Reason};
 pub use receipt::{Receipt, ReceiptKey};
 pub use record::{

@@ -55,7 +55,7 @@ pub enum Refusal {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Refusal::Expired { at } => write!(f, "expired at {at}; make a new one if it is still needed"),
+            Refusal::Expired { at } => write!(f, "expired at {at:.0}; make a new one if it is still needed"),
             Refusal::OtherRef { bound } => write!(f, "belongs to {bound}; another ref needs its own"),
             Refusal::SeveralRefs { count } => {
                 write!(f, "is for one ref, and this change goes to {count}; push them one at a time, each with its own")
@@ -91,16 +91,25 @@ pub enum Standing {
 pub struct Refused {
     /// Its id.
     pub subject: SubjectId,
-    /// Where it was going, for messages.
-    pub label: String,
     /// The ref that it was refused for, where there was one only; the override is then for that ref.
     pub place: Option<RefName>,
+}
+
+/// What an override that names no subject is for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Waiting {
+    /// This was refused, and no override lets it through yet.
+    For(Refused),
+    /// Nothing: this override already covers what was refused last.
+    Covered(Override),
+    /// Nothing: no run refused anything that is still refused.
+    Nothing,
 }
 
 impl Refused {
     fn of(subject: &SubjectRecord) -> Refused {
         let place = if let [only] = subject.refs.as_slice() { Some(only.clone()) } else { None };
-        Refused { subject: SubjectId(subject.id.clone()), label: subject.label(), place }
+        Refused { subject: SubjectId(subject.id.clone()), place }
     }
 }
 
@@ -169,20 +178,41 @@ impl History {
         refused
     }
 
-    /// Returns the subject that `override` means by default: the first that the last refusing run refused and that no override of today covers yet. Subjects that
-    /// ended in an error are not offered: no override lifts those.
-    pub fn last_refused(&self, now: Timestamp) -> Option<Refused> {
+    /// Says what `override` is for by default: the first subject that the last refusing run refused and that no override lets through yet, to any of the refs
+    /// that it was refused for. Subjects that ended in an error are not offered: no override lifts those.
+    pub fn waiting(&self, now: Timestamp) -> Waiting {
+        let Some(last) = self.runs_newest_first().map(|(_, run)| run).find(|run| refused_by(run).next().is_some()) else { return Waiting::Nothing };
         let overrides = self.overrides();
-        let covered = |subject: &SubjectRecord| overrides.iter().any(|made| made.subject.0 == subject.id && now < made.expires);
-        let (_, run) = self.runs_newest_first().find(|(_, run)| run.exit_code != 0 && run.subjects.iter().any(is_refused))?;
-        let subject = run.subjects.iter().find(|subject| is_refused(subject) && !covered(subject))?;
-        Some(Refused::of(subject))
+        let mut covered = None;
+        for subject in self.newest_judgements(|subject| refused_by(last).any(|refused| refused.id == subject.id)) {
+            match (covering(&overrides, subject.judged, now), subject.refused) {
+                (None, true) => return Waiting::For(Refused::of(subject.judged)),
+                (found, _) => covered = covered.or(found),
+            }
+        }
+        covered.cloned().map_or(Waiting::Nothing, Waiting::Covered)
     }
 
-    /// Returns what the newest run that refused a subject says of it; `None` where no run did.
-    pub fn refused(&self, id: &SubjectId) -> Option<Refused> {
-        let mut runs = self.runs_newest_first();
-        runs.find_map(|(_, run)| run.subjects.iter().find(|subject| subject.id == id.0 && is_refused(subject)).map(Refused::of))
+    /// Returns what the newest run that refused a subject says of it, rather for a ref that no override covers yet; `None` where no run did.
+    pub fn refused(&self, id: &SubjectId, now: Timestamp) -> Option<Refused> {
+        let overrides = self.overrides();
+        let refused: Vec<&SubjectRecord> =
+            self.runs_newest_first().flat_map(|(_, run)| refused_by(run)).filter(|subject| subject.id == id.0).collect();
+        let open = refused.iter().find(|subject| covering(&overrides, subject, now).is_none());
+        open.or(refused.first()).map(|subject| Refused::of(subject))
+    }
+
+    /// Returns the last word on each subject and refs, newest first. An error is no word: it judged nothing.
+    fn newest_judgements(&self, wanted: impl Fn(&SubjectRecord) -> bool) -> Vec<Judgement<'_>> {
+        let mut newest: Vec<Judgement<'_>> = Vec::new();
+        for (_, run) in self.runs_newest_first() {
+            for judged in run.subjects.iter().filter(|subject| wanted(subject) && subject.verdict != VerdictWord::Error) {
+                if !newest.iter().any(|known| known.judged.id == judged.id && known.judged.refs == judged.refs) {
+                    newest.push(Judgement { judged, refused: run.exit_code != 0 && is_refused(judged) });
+                }
+            }
+        }
+        newest
     }
 
     /// Checks, at the moment of recording, that every override that a run relies on still holds.
@@ -194,6 +224,22 @@ impl History {
         }
         Ok(())
     }
+}
+
+/// A subject as one run left it.
+struct Judgement<'a> {
+    judged: &'a SubjectRecord,
+    refused: bool,
+}
+
+/// Returns what a run refused; nothing where policy let it through all the same.
+fn refused_by(run: &RunRecord) -> impl Iterator<Item = &SubjectRecord> {
+    run.subjects.iter().filter(|subject| run.exit_code != 0 && is_refused(subject))
+}
+
+/// Finds the newest override that lets a subject through to the refs that it went to. One for another ref covers nothing here.
+fn covering<'a>(overrides: &'a [Override], subject: &SubjectRecord, now: Timestamp) -> Option<&'a Override> {
+    overrides.iter().rev().find(|made| made.subject.0 == subject.id && made.check(&subject.refs, now).is_ok())
 }
 
 fn count_use(all: &mut [Override], subject: &SubjectRecord) {
@@ -213,15 +259,21 @@ fn is_refused(subject: &SubjectRecord) -> bool {
 pub(super) fn new_record(seq: u64, subject: &SubjectId, place: Option<RefName>, reason: &Reason, lives: Lifetime, now: Timestamp) -> OverrideRecord {
     let mut fields = Fields::new("review-gate override v1");
     [seq.to_string(), subject.to_string(), now.to_string(), reason.as_str().to_owned()].iter().for_each(|field| fields.add(field));
+    let created = whole_seconds(now);
     OverrideRecord {
         id: fields.finish().short(12),
         subject: subject.0.clone(),
         place,
         reason: reason.as_str().to_owned(),
-        created: now,
+        created,
         // The calendar ends in the year 9999; an override made there is over at once.
-        expires: now.checked_add(lives.duration()).unwrap_or(now),
+        expires: created.checked_add(lives.duration()).unwrap_or(created),
     }
+}
+
+/// A person reads these times, and nobody means a part of a second.
+fn whole_seconds(time: Timestamp) -> Timestamp {
+    Timestamp::from_second(time.as_second()).unwrap_or(time)
 }
 
 #[cfg(test)]
@@ -318,7 +370,10 @@ mod tests {
             let subjects = subjects.iter().map(|(id, verdict)| SubjectRecord { verdict: *verdict, ..samples::subject(id) }).collect();
             Event::Run(RunRecord { exit_code, subjects, ..samples::run("r") })
         };
-        let last = |events: &[Event]| history(events).last_refused(at("12:00:00")).map(|refused| refused.subject.0);
+        let last = |events: &[Event]| match history(events).waiting(at("12:00:00")) {
+            Waiting::For(refused) => Some(refused.subject.0),
+            Waiting::Covered(_) | Waiting::Nothing => None,
+        };
         let refusing = run(1, &[("p", VerdictWord::Pass), ("e", VerdictWord::Error), ("f", VerdictWord::Fail), ("u", VerdictWord::Unavailable)]);
         assert_eq!(last(&[]), None);
         assert_eq!(last(&[run(0, &[("a", VerdictWord::Pass)])]), None);
@@ -332,12 +387,51 @@ mod tests {
         assert_eq!(last(&[run(1, &[("old", VerdictWord::Fail)]), run(9, &[("new", VerdictWord::Unavailable)])]).as_deref(), Some("new"));
     }
 
+    /// What waits at 12:00, with the ref that it was refused for.
+    fn waits(events: &[Event]) -> String {
+        match history(events).waiting(at("12:00:00")) {
+            Waiting::For(Refused { subject, place }) => format!("{subject} for {}", place.map(|place| place.remote_ref).unwrap_or_default()),
+            Waiting::Covered(made) => format!("covered by {}", made.id),
+            Waiting::Nothing => "nothing".to_owned(),
+        }
+    }
+
+    fn judged(verdict: VerdictWord, id: &str, name: &str) -> Event {
+        let subject = SubjectRecord { verdict, refs: vec![origin(name)], ..samples::subject(id) };
+        Event::Run(RunRecord { exit_code: u8::from(verdict != VerdictWord::Pass), subjects: vec![subject], ..samples::run("r") })
+    }
+
+    #[test]
+    fn an_override_for_one_ref_leaves_the_same_change_waiting_for_another() {
+        let refused = |name: &str| judged(VerdictWord::Fail, "s", name);
+        let on = |name: &str| made(name, "s", Some(origin(name)), "20:00:00");
+        let cases: [(&[Event], &str); 9] = [
+            (&[refused("main"), on("main"), refused("dev")], "s for dev"),
+            (&[refused("main"), refused("dev")], "s for dev"),
+            (&[refused("main"), refused("dev"), on("dev")], "s for main"),
+            (&[refused("main"), refused("dev"), on("dev"), on("main")], "covered by dev"),
+            (&[refused("main"), refused("dev"), on("dev"), used("dev", "s", "dev")], "s for main"),
+            (&[refused("main"), judged(VerdictWord::Pass, "s", "main"), refused("dev"), on("dev")], "covered by dev"),
+            (&[refused("main"), judged(VerdictWord::Pass, "s", "main")], "nothing"),
+            (&[refused("main"), judged(VerdictWord::Error, "s", "main")], "s for main"),
+            (&[judged(VerdictWord::Fail, "old", "main"), refused("main"), on("main")], "covered by main"),
+        ];
+        for (events, expected) in cases {
+            assert_eq!(waits(events), expected, "{events:?}");
+        }
+        let both = history(&[refused("main"), refused("dev"), on("dev")]);
+        let named = |id: &str| both.refused(&SubjectId(id.to_owned()), at("12:00:00")).map(|refused| refused.place);
+        assert_eq!((named("s"), named("other")), (Some(Some(origin("main"))), None));
+    }
+
     #[test]
     fn a_new_record_expires_when_it_was_told_to() {
         let reason = Reason::parse(WHY).expect("a reason");
         let subject = SubjectId("s".to_owned());
         let make = |seq| new_record(seq, &subject, None, &reason, Lifetime::default(), at("10:00:00"));
         assert_eq!(make(1).expires.to_string(), "2026-03-02T10:00:00Z");
+        let odd = new_record(1, &subject, None, &reason, Lifetime::default(), "2026-03-01T10:00:00.123456Z".parse().expect("a time"));
+        assert_eq!((odd.created.to_string().as_str(), odd.expires.to_string().as_str()), ("2026-03-01T10:00:00Z", "2026-03-02T10:00:00Z"));
         assert_eq!(make(1).id.len(), 12);
         assert_ne!(make(1).id, make(2).id);
     }

@@ -2,7 +2,7 @@
 //!
 //! Leaves to `overrides.rs` what an override that was made lets through.
 
-use super::describe::is_hidden;
+use crate::change::slice::is_hidden;
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -10,13 +10,13 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidOverride {
     /// Too short to be a reason.
-    #[error("the reason has {0} characters; say in at least {min} why this change may pass unreviewed", min = Reason::MIN_CHARS)]
+    #[error("the reason is too short ({0} of at least {min} characters); say why this change may pass unreviewed", min = Reason::MIN_CHARS)]
     TooShort(usize),
     /// Too few different words to be a reason.
-    #[error("the reason has {0} different words; say in at least {min} why this change may pass unreviewed", min = Reason::MIN_WORDS)]
+    #[error("the reason says too little ({0} of at least {min} different words); say why this change may pass unreviewed", min = Reason::MIN_WORDS)]
     TooFewWords(usize),
     /// Too long for a line of the log.
-    #[error("the reason has {0} characters; keep it to {max}", max = Reason::MAX_CHARS)]
+    #[error("the reason is too long ({0} characters of at most {max})", max = Reason::MAX_CHARS)]
     TooLong(usize),
     /// Would not be shown as it is.
     #[error("the reason holds the control or invisible character U+{:04X}; write it on one line in plain text", u32::from(*.0))]
@@ -25,7 +25,7 @@ pub enum InvalidOverride {
     #[error("`{0}` is no length of time; write hours, minutes or days, such as `24h`, `90m` or `3d`")]
     NoDuration(String),
     /// Longer than an override may live, or no time at all.
-    #[error("an override may live for 1 minute to 72 hours, not for `{0}`")]
+    #[error("an override may live for 1 second to 72 hours, not for `{0}`")]
     OutOfRange(String),
 }
 
@@ -47,7 +47,7 @@ impl Reason {
     /// [`InvalidOverride`] for what says nothing or would not be shown as it is.
     pub fn parse(typed: &str) -> Result<Reason, InvalidOverride> {
         let text = typed.trim();
-        if let Some(hidden) = text.chars().find(|c| is_hidden(*c)) {
+        if let Some(hidden) = text.chars().find(|c| c.is_control() || is_hidden(*c)) {
             return Err(InvalidOverride::Hidden(hidden));
         }
         let chars = text.chars().count();
@@ -141,15 +141,19 @@ mod tests {
         for (typed, expected) in cases {
             assert_eq!(Reason::parse(typed).map(|reason| reason.0), expected.map(str::to_owned), "{typed:?}");
         }
-        for hidden in ['\u{1b}', '\u{202e}', '\u{200b}', '\u{9b}', '\u{2028}'] {
+        for hidden in ['\u{1b}', '\u{202e}', '\u{200b}', '\u{9b}', '\u{2028}', '\t', '\u{3164}'] {
             assert_eq!(Reason::parse(&format!("vendor outage, {hidden} reviewed by hand")), Err(InvalidOverride::Hidden(hidden)));
         }
+        assert_eq!(
+            Reason::parse("x").unwrap_err().to_string(),
+            "the reason is too short (1 of at least 20 characters); say why this change may pass unreviewed"
+        );
         let exactly = "three words 45678901";
         assert_eq!((exactly.chars().count(), Reason::parse(exactly).is_ok()), (Reason::MIN_CHARS, true));
     }
 
     #[test]
-    fn lifetimes_are_minutes_hours_or_days_up_to_72_hours() {
+    fn lifetimes_are_seconds_minutes_hours_or_days_up_to_72_hours() {
         let hours = |h: u64| Ok(Lifetime(Duration::from_secs(h * 3600)));
         for (typed, expected) in [("24h", hours(24)), ("72h", hours(72)), ("3d", hours(72)), ("120m", hours(2)), (" 1h ", hours(1))] {
             assert_eq!(Lifetime::parse(typed), expected, "{typed}");

@@ -53,7 +53,7 @@ impl Dialect for Anthropic {
         let mut fold = Fold::default();
         if reply.content_type == "application/json" {
             // Some proxies do not stream whatever they are asked (requirement H06).
-            fold.whole(&reply.whole()?)?;
+            fold.whole(reply.whole()?)?;
             return Ok(fold.end());
         }
         let mut events = Events::default();
@@ -163,8 +163,9 @@ impl Fold {
         Ok(if self.stopped { Next::Done } else { Next::More })
     }
 
-    fn whole(&mut self, body: &[u8]) -> Result<(), Fault> {
-        let message: Message = super::whole_body(body)?;
+    fn whole(&mut self, body: Vec<u8>) -> Result<(), Fault> {
+        let message: Message = super::whole_body(&body)?;
+        drop(body);
         if message.error.is_some() {
             return Err(failed(message.error.as_ref()));
         }
@@ -186,7 +187,7 @@ impl Fold {
     fn block(&mut self, block: Option<Block>) {
         let Some(block) = block else { return };
         match block.r#type.as_deref() {
-            Some("text") => self.text.push_str(block.text.as_deref().unwrap_or("")),
+            Some("text") => super::gather(&mut self.text, block.text),
             // A stream opens a tool call with empty arguments and sends them later; a whole message has them here.
             Some("tool_use") => match block.input {
                 Some(Value::Object(input)) if !input.is_empty() => self.arguments.push_str(&Value::Object(input).to_string()),
@@ -198,8 +199,8 @@ impl Fold {
 
     fn delta(&mut self, delta: Option<Delta>) {
         let Some(delta) = delta else { return };
-        self.text.push_str(delta.text.as_deref().unwrap_or(""));
-        self.arguments.push_str(delta.partial_json.as_deref().unwrap_or(""));
+        super::gather(&mut self.text, delta.text);
+        super::gather(&mut self.arguments, delta.partial_json);
     }
 
     fn end(self) -> RawReply {
@@ -260,6 +261,14 @@ mod tests {
     }
 
     #[test]
+    fn an_error_in_the_stream_is_an_outage_unless_it_is_about_the_rate() {
+        for (kind, class) in [("overloaded_error", Class::Unreachable), ("api_error", Class::Unreachable), ("rate_limit_error", Class::RateLimited)] {
+            let frame = format!(r#"{{"type":"error","error":{{"type":"{kind}","message":"m"}}}}"#);
+            assert_eq!(fold(&[&frame]).unwrap_err().class, class, "{kind}");
+        }
+    }
+
+    #[test]
     fn cached_tokens_count_as_prompt_tokens() {
         let start = r#"{"type":"message_start","message":{"usage":{"input_tokens":3,"cache_read_input_tokens":100,"output_tokens":1}}}"#;
         let delta = r#"{"type":"message_delta","delta":{},"usage":{"output_tokens":9}}"#;
@@ -271,9 +280,9 @@ mod tests {
         let body =
             r#"{"type":"message","model":"m","content":[{"type":"thinking","thinking":"t"},{"type":"text","text":"x"}],"stop_reason":"end_turn"}"#;
         let mut whole = Fold::default();
-        whole.whole(body.as_bytes()).unwrap();
+        whole.whole(body.into()).unwrap();
         let reply = whole.end();
         assert_eq!((reply.text.as_str(), reply.finish), ("x", Some(Finish::Stop)));
-        assert_eq!(Fold::default().whole(&body.as_bytes()[..60]).unwrap_err().class, Class::CutStream);
+        assert_eq!(Fold::default().whole(body[..60].into()).unwrap_err().class, Class::CutStream);
     }
 }

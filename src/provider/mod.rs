@@ -135,7 +135,7 @@ impl<D: Dialect> Api<D> {
         let headers = self.headers()?;
         self.preflight.once(deadline, || self.check_model(&headers, deadline))?;
         let raw = self.call(&headers, question, deadline)?;
-        CompleteReply::accept(self.scrub.reply(raw))
+        CompleteReply::accept(raw)
     }
 
     fn headers(&self) -> Result<Vec<Header>, Fault> {
@@ -263,8 +263,17 @@ fn bad_frame(error: &dyn std::fmt::Display, text: &str) -> Fault {
 
 /// Says that the server reported an error after it had begun to answer with 200.
 fn failed_midway(kind: &str, message: &str) -> Fault {
-    let class = if ["overloaded_error", "rate_limit_error", "rate_limit_exceeded"].contains(&kind) { Class::RateLimited } else { Class::Unreachable };
+    let class = if ["rate_limit_error", "rate_limit_exceeded"].contains(&kind) { Class::RateLimited } else { Class::Unreachable };
     Fault::new(class, format!("the server broke off with an error: {message}"))
+}
+
+/// Appends a piece of a reply. The first is taken as it is: a host that does not stream sends megabytes in one.
+fn gather(text: &mut String, piece: Option<String>) {
+    match piece {
+        Some(piece) if text.is_empty() => *text = piece,
+        Some(piece) => text.push_str(&piece),
+        None => {}
+    }
 }
 
 /// Says that the body ended properly and held nothing at all.

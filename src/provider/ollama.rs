@@ -131,9 +131,7 @@ impl Fold {
         if let Some(error) = &line.error {
             return Err(super::failed_midway("", error));
         }
-        if let Some(content) = line.message.and_then(|message| message.content) {
-            self.raw.text.push_str(&content);
-        }
+        super::gather(&mut self.raw.text, line.message.and_then(|message| message.content));
         self.raw.model = line.model.or(self.raw.model.take());
         if !line.done {
             return Ok(Next::More);

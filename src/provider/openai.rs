@@ -75,7 +75,7 @@ impl Dialect for OpenAi {
         let mut fold = Fold::default();
         if reply.content_type == "application/json" {
             // Some servers do not stream whatever they are asked (requirement H06).
-            fold.whole(&reply.whole()?)?;
+            fold.whole(reply.whole()?)?;
             return Ok(fold.raw);
         }
         let mut events = Events::default();
@@ -211,8 +211,9 @@ impl Fold {
         Ok(Next::More)
     }
 
-    fn whole(&mut self, body: &[u8]) -> Result<(), Fault> {
-        let chunk = super::whole_body(body)?;
+    fn whole(&mut self, body: Vec<u8>) -> Result<(), Fault> {
+        let chunk = super::whole_body(&body)?;
+        drop(body);
         self.chunk(chunk)
     }
 
@@ -232,7 +233,7 @@ impl Fold {
 
     fn choice(&mut self, choice: Choice) -> Result<(), Fault> {
         if let Some(delta) = choice.delta {
-            self.raw.text.push_str(delta.content.as_deref().unwrap_or(""));
+            super::gather(&mut self.raw.text, delta.content);
             if delta.refusal.is_some_and(|refusal| !refusal.is_empty()) {
                 self.raw.finish = Some(Finish::Refused);
             }

@@ -1,5 +1,5 @@
 //! A status that is not 200: what it means, by status first and by the words of the body where the status leaves it open. The shapes of error bodies differ
-//! from host to host, so one reading serves all dialects; the key is taken out later, by [`super::scrub`].
+//! from host to host, so one reading serves all dialects. The key is taken out, and only then the length, by [`super::scrub`].
 
 use super::ERROR_TEXT;
 use crate::reviewer::{Class, Fault};
@@ -7,7 +7,6 @@ use crate::transport::http::Response;
 use serde_json::Value;
 use std::time::Duration;
 
-const SHOWN: usize = 200;
 const KEY: [&str; 6] =
     ["api_key_invalid", "api key not valid", "invalid api key", "incorrect api key", "invalid authorization header", "authentication_error"];
 const QUOTA: [&str; 3] = ["insufficient_quota", "exceeded your current quota", "credit balance is too low"];
@@ -59,8 +58,7 @@ impl Refusal {
 
     /// Returns the fault that it makes.
     pub(super) fn fault(&self) -> Fault {
-        let shown: String = self.message.chars().take(SHOWN).collect();
-        let detail = format!("HTTP {}: {}", self.status, if shown.trim().is_empty() { "no explanation" } else { &shown });
+        let detail = format!("HTTP {}: {}", self.status, if self.message.trim().is_empty() { "no explanation" } else { &self.message });
         // Whoever must log in at a proxy must do so by hand.
         Fault { retry_after: self.retry_after, permanent: self.status == 407, ..Fault::new(self.class(), detail) }
     }
@@ -73,7 +71,7 @@ impl Refusal {
             404 if self.says(&PATH) || self.is_page() => Class::BadConfig,
             404 => Class::NotServed,
             413 => Class::TooLarge,
-            429 | 529 => Class::RateLimited,
+            429 => Class::RateLimited,
             503 if self.says(&BUSY) => Class::RateLimited,
             400 | 422 => self.class_of_bad_request(),
             407 | 408 => Class::Unreachable,
@@ -124,6 +122,7 @@ mod tests {
             (429, "{\"error\":{\"code\":\"insufficient_quota\"}}", Class::Quota),
             (503, "{\"error\":\"server busy, please try again.  maximum pending requests exceeded\"}", Class::RateLimited),
             (204, "", Class::Unreachable),
+            (529, "{\"error\":{\"type\":\"overloaded_error\"}}", Class::Unreachable),
             (599, "", Class::Unreachable),
         ];
         for (status, body, class) in table {
@@ -144,5 +143,18 @@ mod tests {
         for (body, detail) in table {
             assert_eq!(Refusal::of(500, None, body).fault().detail, detail);
         }
+    }
+
+    #[test]
+    fn a_long_message_is_left_whole_for_the_scrubbing() {
+        let body = format!("{}sk-marker", "x".repeat(195));
+        assert!(Refusal::of(401, None, &body).fault().detail.ends_with("sk-marker"));
+    }
+
+    #[test]
+    fn an_overloaded_server_keeps_its_word_on_when_to_return() {
+        let wait = Some(Duration::from_secs(9));
+        let fault = Refusal::of(529, wait, "").fault();
+        assert_eq!((fault.class, fault.retry_after, fault.permanent), (Class::Unreachable, wait, false));
     }
 }

@@ -155,6 +155,7 @@ fn class_of(name: &str) -> Option<Option<Class>> {
         | "captive-portal-200-html"
         | "login-redirect-302"
         | "anthropic-500"
+        | "anthropic-529"
         | "ollama-500-oom"
         | "gemini-compat-503-array" => Some(Unreachable),
         "openai-401"
@@ -167,7 +168,7 @@ fn class_of(name: &str) -> Option<Option<Class>> {
         | "gemini-compat-400-key-object"
         | "gemini-compat-400-missing-key" => Some(Auth),
         "openai-404-model" | "nvidia-404-model" | "anthropic-404" | "ollama-404-model" | "gemini-compat-404-model-array" => Some(NotServed),
-        "openai-429-rate" | "openai-429-retry-after-date" | "anthropic-429" | "anthropic-529" | "ollama-429-busy" => Some(RateLimited),
+        "openai-429-rate" | "openai-429-retry-after-date" | "anthropic-429" | "ollama-429-busy" => Some(RateLimited),
         "openai-429-quota" | "openrouter-402" => Some(Quota),
         "openai-413" | "anthropic-400" | "anthropic-413" | "real-llama-400-context" => Some(TooLarge),
         "openai-400-unsupported-param"
@@ -361,23 +362,41 @@ fn each_dialect_asks_in_its_own_form() {
 }
 
 #[test]
-fn the_key_is_in_the_request_header_and_nowhere_else() {
+fn the_key_is_in_the_request_header_and_in_no_sentence_for_people() {
     let echo = format!("{{\"error\":{{\"message\":\"bad key {MARKER}\"}}}}");
+    let long = format!("{{\"error\":{{\"message\":\"{}{MARKER}\"}}}}", "x".repeat(195));
     let text = format!("data: {{\"model\":\"{MARKER}\",\"choices\":[{{\"delta\":{{\"content\":\"{MARKER}\"}},\"finish_reason\":\"length\"}}]}}\n\n");
     let replies = [
         reply("401 Unauthorized", "application/json", &echo),
         reply("200 OK", "text/event-stream", &text),
         reply("200 OK", "text/event-stream", &format!("data: {MARKER}\n\n")),
+        reply("401 Unauthorized", "application/json", &long),
+        reply("200 OK", "text/event-stream", &format!("{}{MARKER}\n\n", "y".repeat(35))),
+        reply("500 Oh", "text/plain", &format!("{}{MARKER}", " ".repeat(super::ERROR_TEXT - MARKER.len() + 1))),
         format!("HTTP/1.1 302 Found\r\nLocation: http://{MARKER}.example/\r\nContent-Length: 0\r\n\r\n").into_bytes(),
     ];
     for bytes in replies {
         let peer = peer(move |stream| stream.write_all(&bytes).unwrap());
         let reviewer = connect(spec(Provider::OpenAi, &peer.url())).unwrap();
         let fault = reviewer.ask(&question("diff"), within(5000)).unwrap_err();
-        assert!(!format!("{fault:?}{:?}", reviewer.spec()).contains(MARKER), "{fault:?}");
+        assert!(!format!("{}{:?}", fault.detail, reviewer.spec()).contains(&MARKER[..9]), "{fault:?}");
         for request in peer.requests() {
             assert_eq!(request.matches(MARKER).count(), 1, "{request}");
         }
+    }
+}
+
+/// A review may quote what is also a key; its JSON and its evidence must reach the reader as they are, or the finding has no place in the change.
+#[test]
+fn the_text_of_a_reply_is_left_alone_whatever_the_key_is() {
+    let text = format!(r#"{{"complete":null,"evidence":"test(none, {MARKER})"}}"#);
+    for (finish, key) in ["stop", "length"].iter().flat_map(|finish| ["null", "none", "test", "ollama", "complete", MARKER].map(|key| (finish, key)))
+    {
+        let chunk = serde_json::json!({"model": key, "choices": [{"delta": {"content": text}, "finish_reason": finish}]});
+        let peer = peer(move |stream| stream.write_all(&reply("200 OK", "text/event-stream", &format!("data: {chunk}\n\n"))).unwrap());
+        let got = ask(Spec { key: Key::Value(Secret::new(key)), ..spec(Provider::OpenAi, &peer.url()) });
+        let got = got.map_or_else(|fault| fault.partial, |reply| Some(reply.text().to_owned()));
+        assert_eq!(got.as_deref(), Some(text.as_str()), "{finish}, {key}");
     }
 }
 

@@ -1,44 +1,28 @@
-//! Keeps a reviewer's key, and whatever could steer a terminal, out of what a call hands back: servers repeat keys in their errors (threat T15).
+//! Keeps a reviewer's key, and whatever could steer a terminal, out of what a fault says: servers repeat keys in their errors (threat T15).
+//!
+//! Only the sentence for people is cleaned. The text of a reply, whole or partial, is read first and must be what the reviewer wrote: a key that is also an
+//! ordinary word would break its JSON and its quotations. What of it goes to a sink is the redactor's to clean, which knows the same keys.
 
-use crate::reviewer::{Fault, Key, RawReply, Secret};
+use crate::redact::Vault;
+use crate::reviewer::{Fault, Key};
 
 const SHOWN: usize = 400;
-/// Shorter values are no secret, and taking them out would riddle the text.
-const SHORTEST: usize = 4;
 
 /// The value to take out.
-pub(super) struct Scrub(Option<Secret>);
+pub(super) struct Scrub(Vault);
 
 impl Scrub {
     /// Makes one for a reviewer's key.
     pub(super) fn new(key: &Key) -> Scrub {
         Scrub(match key {
-            Key::Value(secret) if secret.expose().len() >= SHORTEST => Some(secret.clone()),
-            Key::Value(_) | Key::None | Key::Missing(_) => None,
+            Key::Value(secret) => Vault::new(std::slice::from_ref(secret)),
+            Key::None | Key::Missing(_) => Vault::default(),
         })
     }
 
-    /// Cleans every text of a fault.
+    /// Cleans the sentence of a fault, then cuts it: half a key would not be known for one.
     pub(super) fn fault(&self, fault: Fault) -> Fault {
-        Fault {
-            detail: one_line(&self.text(fault.detail)),
-            partial: fault.partial.map(|text| self.text(text)),
-            raw: fault.raw.map(|text| self.text(text)),
-            model: fault.model.map(|text| self.text(text)),
-            ..fault
-        }
-    }
-
-    /// Cleans every text of a reply.
-    pub(super) fn reply(&self, raw: RawReply) -> RawReply {
-        RawReply { text: self.text(raw.text), model: raw.model.map(|model| self.text(model)), ..raw }
-    }
-
-    fn text(&self, text: String) -> String {
-        match &self.0 {
-            Some(secret) if text.contains(secret.expose()) => text.replace(secret.expose(), "***"),
-            Some(_) | None => text,
-        }
+        Fault { detail: one_line(&self.0.mask(&fault.detail, "***")), ..fault }
     }
 }
 
@@ -63,14 +47,23 @@ fn one_line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reviewer::Class;
+    use crate::reviewer::{Class, Secret};
 
     #[test]
-    fn the_key_leaves_no_trace_in_any_text() {
+    fn the_sentence_is_cleaned_and_the_text_of_the_reply_is_not() {
         let scrub = Scrub::new(&Key::Value(Secret::new("sk-marker")));
         let fault = Fault { partial: Some("sk-marker".into()), raw: Some("xsk-markerx".into()), ..Fault::new(Class::Auth, "bad key sk-marker\n") };
         let clean = scrub.fault(fault);
-        assert_eq!((clean.detail.as_str(), clean.partial.as_deref(), clean.raw.as_deref()), ("bad key ***", Some("***"), Some("x***x")));
+        assert_eq!((clean.detail.as_str(), clean.partial.as_deref(), clean.raw.as_deref()), ("bad key ***", Some("sk-marker"), Some("xsk-markerx")));
+    }
+
+    #[test]
+    fn a_key_across_the_cut_is_not_shown_in_part() {
+        let scrub = Scrub::new(&Key::Value(Secret::new("sk-marker")));
+        for before in 0..SHOWN + 9 {
+            let shown = scrub.fault(Fault::new(Class::Auth, format!("{}sk-marker", "x".repeat(before)))).detail;
+            assert!(!shown.contains('s'), "{shown}");
+        }
     }
 
     #[test]

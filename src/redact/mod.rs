@@ -1,21 +1,23 @@
 //! Secrets: refused in what is new, masked in what is old. The only maker of [`Outbound`], the only type that a reviewer is ever sent.
 //!
-//! `rules` says what a secret looks like, `samples` what only looks like one, `scan` finds them, `vault` knows the gate's own keys. What follows from a
-//! leak (status 16) is the caller's. The only user of regex.
+//! `rules`, `keyblock` and `keyline` say what a secret looks like, `samples` what only looks like one, `scan` finds them, `utf16` decodes for it,
+//! `vault` knows the gate's own keys. What follows from a leak (status 16) is the caller's. The only user of regex.
 
 mod keyblock;
+mod keyline;
 mod leak;
 mod rules;
 mod samples;
 mod scan;
+mod utf16;
 mod vault;
 
 pub use leak::Leak;
-pub use scan::{Hit, scan};
 pub use vault::Vault;
 
 use crate::digest::Digest;
 use crate::reviewer::Secret;
+use scan::{Hit, number_lines, scan};
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -57,15 +59,26 @@ impl Redactor {
 
     /// Masks a text for any other sink: terminal, report, ledger, kept raw replies.
     pub fn clean(&self, text: &str) -> String {
-        let hits = self.hits(text.as_bytes()).into_iter().map(|hit| (hit.range, hit.rule));
-        mask(text, self.vault.find(text).into_iter().map(|range| (range, vault::OWN_KEY)).chain(hits).collect())
+        let hits = self.own(text.as_bytes()).into_iter().chain(self.hits(text.as_bytes()));
+        mask(text, hits.flat_map(|hit| hit.spans.into_iter().map(move |span| (span, hit.rule))).collect())
     }
 
     /// Finds what looks like a secret and is not on the allow-list.
     fn hits(&self, text: &[u8]) -> Vec<Hit> {
         let mut hits = scan(text);
-        hits.retain(|hit| self.allowed.is_empty() || !self.allowed.contains(&Digest::of(&text[hit.range.clone()]).hex()));
+        hits.retain(|hit| !self.allows(hit));
         hits
+    }
+
+    /// Finds the gate's own keys.
+    fn own(&self, text: &[u8]) -> Vec<Hit> {
+        let hit =
+            |range: Range<usize>| Hit { rule: vault::OWN_KEY, digest: Digest::of(&text[range.clone()]), spans: vec![range], certain: true, line: 0 };
+        number_lines(text, self.vault.find(text).into_iter().map(hit).collect())
+    }
+
+    fn allows(&self, hit: &Hit) -> bool {
+        !self.allowed.is_empty() && self.allowed.contains(&hit.digest.hex())
     }
 }
 
@@ -84,30 +97,11 @@ fn mask(text: &str, mut ranges: Vec<(Range<usize>, &'static str)>) -> String {
     for (range, rule) in merged {
         let (start, end) = (text.floor_char_boundary(range.start), text.ceil_char_boundary(range.end));
         out.push_str(&text[done..start]);
-        mask_lines(&text[start..end], is_marked(text, start), rule, &mut out);
+        out.push_str(&format!("[secret:{rule}]"));
         done = end;
     }
     out.push_str(&text[done..]);
     out
-}
-
-/// Tells whether the line that `at` is in opens with a diff mark before `at`.
-fn is_marked(text: &str, at: usize) -> bool {
-    let line = text[..at].rfind('\n').map_or(0, |newline| newline + 1);
-    line < at && text[line..].starts_with(['+', '-', ' '])
-}
-
-/// Masks line by line and keeps the diff mark that opens a line, so that hunk headers stay true.
-fn mask_lines(secret: &str, marked: bool, rule: &str, out: &mut String) {
-    for (at, line) in secret.split_inclusive('\n').enumerate() {
-        let (body, newline) = line.strip_suffix('\n').map_or((line, ""), |body| (body, "\n"));
-        let split = usize::from(at > 0 && marked && body.starts_with(['+', '-', ' ']));
-        out.push_str(&body[..split]);
-        if body.len() > split {
-            out.push_str(&format!("[secret:{rule}]"));
-        }
-        out.push_str(newline);
-    }
 }
 
 #[cfg(test)]

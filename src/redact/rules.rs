@@ -36,7 +36,7 @@ const fn password(name: &'static str, needles: &'static str, pattern: &'static s
 }
 
 /// The table. Where two rules match the same text, the earlier one names it.
-pub(super) static RULES: [Rule; 51] = [
+pub(super) static RULES: [Rule; 53] = [
     // Clouds.
     certain("aws-access-key", "AKIA ASIA ABIA ACCA", r"\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b"),
     loose(
@@ -80,16 +80,21 @@ pub(super) static RULES: [Rule; 51] = [
     certain("stripe-live-key", "sk_live_ rk_live_", r"\b[rs]k_live_[A-Za-z0-9]{16,247}"),
     masked("stripe-test-key", "sk_test_ rk_test_", r"\b[rs]k_test_[A-Za-z0-9]{16,247}"),
     masked("stripe-webhook-secret", "whsec_", r"\bwhsec_[A-Za-z0-9+/=]{24,}"),
-    certain("square-token", "sq0 EAAA", r"\b(?:sq0(?:atp|csp)-[A-Za-z0-9_-]{22,43}|EAAA[A-Za-z0-9_-]{60})\b"),
+    certain("square-token", "sq0atp- sq0csp-", r"\bsq0(?:atp|csp)-[A-Za-z0-9_-]{22,43}\b"),
+    // The same letters start a line of many a binary in base64.
+    masked("square-access-token", "EAAA", r"(?:^|[^A-Za-z0-9_/+-])(EAAA[A-Za-z0-9_-]{60})(?:[^A-Za-z0-9_/+=-]|$)"),
     certain("shopify-token", "shpat_ shpca_ shppa_ shpss_", r"\bshp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}\b"),
     certain("sendgrid-key", "SG.", r"\bSG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}"),
     masked("mailgun-key", "key-", r"\bkey-[a-f0-9]{32}\b"),
-    loose("twilio-key", "SK", r"\bSK[a-f0-9]{32}\b"),
+    // Two letters and what may be any MD5 sum.
+    masked("twilio-key", "SK", r"\bSK[a-f0-9]{32}\b"),
     // Model vendors.
     certain("anthropic-key", "sk-ant-", r"\bsk-ant-[a-z]{3,8}[0-9]{2}-[A-Za-z0-9_-]{32,}"),
     certain("openai-key", "T3BlbkFJ", r"\bsk-[A-Za-z0-9_-]{16,}T3BlbkFJ[A-Za-z0-9_-]{16,}"),
     loose("openai-project-key", "sk-proj- sk-svcacct- sk-admin- sk-None-", r"\bsk-(?:proj|svcacct|admin|None)-[A-Za-z0-9_-]{32,}"),
     certain("openrouter-key", "sk-or-", r"\bsk-or-v1-[a-f0-9]{64}\b"),
+    // Of some vendors, but also any MD5 sum behind a short prefix: masked, and taken before the next row refuses it.
+    masked("model-vendor-hex-key", "sk-", r"\bsk-[a-f0-9]{32}\b"),
     loose("model-vendor-key", "sk-", r"\bsk-[A-Za-z0-9]{32,64}\b"),
     certain("huggingface-token", "hf_", r"\bhf_[A-Za-z0-9]{34,40}\b"),
     certain("groq-key", "gsk_", r"\bgsk_[A-Za-z0-9]{40,60}\b"),
@@ -145,7 +150,7 @@ mod tests {
     fn a_needle_brings_its_rule_and_a_longer_one_both() {
         let names = |text: &str| Rule::candidates(text.as_bytes()).map(|rule| rule.name).collect::<Vec<_>>();
         assert_eq!(names("plain text"), Vec::<&str>::new());
-        assert_eq!(names("sk-ant-x"), ["anthropic-key", "model-vendor-key"]);
+        assert_eq!(names("sk-ant-x"), ["anthropic-key", "model-vendor-hex-key", "model-vendor-key"]);
         assert_eq!(names("Gxghp_gho_"), ["github-token"]);
     }
 }

@@ -3,62 +3,73 @@
 use super::keyblock;
 use super::rules::Rule;
 use super::samples::is_sample;
+use crate::digest::Digest;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// One place that looks like a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hit {
+pub(super) struct Hit {
     /// The rule, by its name.
-    pub rule: &'static str,
-    /// The bytes of the secret itself.
-    pub range: Range<usize>,
+    pub(super) rule: &'static str,
+    /// Where the secret is: one place, or the armour and the body words of a key. At least one.
+    pub(super) spans: Vec<Range<usize>>,
+    /// SHA-256 of the value. A key has the same one however it is wrapped, indented and quoted.
+    pub(super) digest: Digest,
     /// The shape leaves no doubt: refuses in added text. Else it is masked.
-    pub certain: bool,
+    pub(super) certain: bool,
     /// The 1-based line that the secret starts in.
-    pub line: u32,
+    pub(super) line: u32,
 }
 
 /// Finds secrets, in order and without overlap: where two rules match, private keys first, then the earlier row of the table.
-pub fn scan(text: &[u8]) -> Vec<Hit> {
+pub(super) fn scan(text: &[u8]) -> Vec<Hit> {
     let mut found = Found::default();
-    for range in keyblock::find(text) {
-        found.add(keyblock::PRIVATE_KEY, range, true);
+    for key in keyblock::find(text) {
+        found.add(Hit { rule: keyblock::PRIVATE_KEY, spans: key.spans, digest: Digest::of(&key.value), certain: true, line: 0 });
     }
     for rule in Rule::candidates(text) {
         for groups in rule.regex().captures_iter(text) {
             let secret = groups.get(1).or(groups.get(0)).expect("group 0 is the match");
             if !is_sample(secret.as_bytes(), rule.proof) {
-                found.add(rule.name, secret.range(), rule.certain);
+                let (spans, digest) = (vec![secret.range()], Digest::of(secret.as_bytes()));
+                found.add(Hit { rule: rule.name, spans, digest, certain: rule.certain, line: 0 });
             }
         }
     }
-    let mut hits: Vec<Hit> = found.0.into_values().collect();
-    number_lines(text, &mut hits);
-    hits
+    number_lines(text, found.hits)
 }
 
-/// Hits without overlap, by where they start.
+/// Hits without overlap.
 #[derive(Default)]
-struct Found(BTreeMap<usize, Hit>);
+struct Found {
+    hits: Vec<Hit>,
+    /// The ends of all taken places, by their starts.
+    taken: BTreeMap<usize, usize>,
+}
 
 impl Found {
     /// Adds a hit unless its place is taken.
-    fn add(&mut self, rule: &'static str, range: Range<usize>, certain: bool) {
-        let before = self.0.range(..range.end).next_back();
-        if before.is_none_or(|(_, hit)| hit.range.end <= range.start) {
-            self.0.insert(range.start, Hit { rule, range, certain, line: 0 });
+    fn add(&mut self, hit: Hit) {
+        let free = |span: &Range<usize>| self.taken.range(..span.end).next_back().is_none_or(|(_, end)| *end <= span.start);
+        if hit.spans.iter().all(free) {
+            self.taken.extend(hit.spans.iter().map(|span| (span.start, span.end)));
+            self.hits.push(hit);
         }
     }
 }
 
-fn number_lines(text: &[u8], hits: &mut [Hit]) {
+/// Sorts hits by where they start and numbers their lines.
+pub(super) fn number_lines(text: &[u8], mut hits: Vec<Hit>) -> Vec<Hit> {
+    hits.sort_by_key(|hit| hit.spans[0].start);
     let (mut line, mut done) = (1, 0);
-    for hit in hits {
-        line += text[done..hit.range.start].iter().filter(|byte| **byte == b'\n').count() as u32;
-        done = hit.range.start;
+    for hit in &mut hits {
+        let start = hit.spans[0].start;
+        line += text[done..start].iter().filter(|byte| **byte == b'\n').count() as u32;
+        done = start;
         hit.line = line;
     }
+    hits
 }
 
 #[cfg(test)]
@@ -117,6 +128,7 @@ mod tests {
             ("stripe-live-key", format!("sk{}{}", "_live_", mixed(24))),
             ("stripe-live-key", format!("rk{}{}", "_live_", mixed(24))),
             ("square-token", format!("sq0{}{}", "atp-", mixed(22))),
+            ("square-access-token", format!("EA{}{}", "AA", mixed(60))),
             ("shopify-token", format!("shp{}{}", "at_", hex(32))),
             ("sendgrid-key", format!("S{}{}.{}", "G.", mixed(22), mixed(43))),
             ("mailgun-key", format!("ke{}{}", "y-", hex(32))),
@@ -126,7 +138,8 @@ mod tests {
             ("openai-key", format!("sk-{}{}{}{}", "proj-", mixed(60), "T3BlbkFJ", mixed(60))),
             ("openai-project-key", format!("sk-{}{}", "proj-", mixed(48))),
             ("openrouter-key", format!("sk-{}v1-{}", "or-", hex(64))),
-            ("model-vendor-key", format!("s{}{}", "k-", hex(32))),
+            ("model-vendor-hex-key", format!("s{}{}", "k-", hex(32))),
+            ("model-vendor-key", format!("s{}{}", "k-", mixed(48))),
             ("huggingface-token", format!("h{}{}", "f_", mixed(34))),
             ("groq-key", format!("gs{}{}", "k_", mixed(52))),
             ("xai-key", format!("xa{}{}", "i-", mixed(80))),
@@ -189,8 +202,22 @@ mod tests {
             hits.iter().map(|hit| (hit.rule, hit.line, hit.certain)).collect::<Vec<_>>(),
             [("github-token", 2, true), ("url-password", 4, false)]
         );
-        assert_eq!(&text[hits[0].range.clone()], token);
-        assert_eq!(&text[hits[1].range.clone()], "h8!kqp2");
+        assert_eq!(&text[hits[0].spans[0].clone()], token);
+        assert_eq!(&text[hits[1].spans[0].clone()], "h8!kqp2");
+    }
+
+    #[test]
+    fn what_honest_text_often_holds_does_not_refuse() {
+        for (text, hits) in [
+            (format!("cache-sk-{}", random(HEX, 32)), 1),
+            (format!("id=SK{}", random(HEX, 32)), 1),
+            (format!("\"EA{}{}\"", "AA", random(MIXED, 60)), 1),
+            (format!("x/EA{}{}", "AA", random(MIXED, 60)), 0),
+            (format!("EA{}{}+{}", "AA", random(MIXED, 60), random(MIXED, 11)), 0),
+        ] {
+            let found = scan(text.as_bytes());
+            assert_eq!((found.len(), found.iter().any(|hit| hit.certain)), (hits, false), "{text}");
+        }
     }
 
     #[test]

@@ -16,6 +16,12 @@ pub fn render(report: &Report, color: bool) -> String {
     for deletion in &report.deletions {
         line(&mut out, &format!("  deletes {deletion} (not reviewed)"));
     }
+    for why in &report.ineligible {
+        line(&mut out, &format!("  not asked: {}", clean(why)));
+    }
+    if report.subjects.is_empty() && report.exit_code == 0 {
+        line(&mut out, &format!("review-gate · nothing to publish{}", if report.deletions.is_empty() { "" } else { " but deletions" }));
+    }
     for note in &report.notes {
         line(&mut out, &format!("  note: {}", clean(note)));
     }

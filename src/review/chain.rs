@@ -61,7 +61,7 @@ impl<T> Chain<'_, T> {
             }
             end.reviewer = Some(link.reviewer);
             match self.ask(*link, slice, untried == 1) {
-                Ok((answer, model)) => return Chained { result: Ok(answer), claims: Vec::new(), degraded: link.degraded, model, ..end },
+                Ok((answer, model, claims)) => return Chained { result: Ok(answer), claims, degraded: link.degraded, model, ..end },
                 Err(Failed { fault, claims, stop }) => {
                     end.model = fault.model.clone();
                     end.result = Err(fault);
@@ -76,18 +76,20 @@ impl<T> Chain<'_, T> {
     }
 
     /// Asks one reviewer, again where that may help.
-    fn ask(&self, link: Link, slice: Deadline, last: bool) -> Result<(T, Option<String>), Failed> {
-        let reviewer = &*self.session.reviewers[link.reviewer];
+    fn ask(&self, link: Link, slice: Deadline, last: bool) -> Result<(T, Option<String>, Vec<Claim>), Failed> {
+        let reviewer = &*self.session.pool.reviewers[link.reviewer];
         let spec = reviewer.spec();
         let (mut attempt, mut max_tokens, mut doubled) = (0, spec.max_tokens, false);
+        let mut claims = Vec::new();
         loop {
             attempt += 1;
             let nonce = Mark::new(random::bits128());
             let fault = match self.call(link, reviewer, slice, max_tokens, &nonce) {
-                Ok(answer) => return Ok(answer),
+                // What an earlier, cut reply claimed counts beside the whole one.
+                Ok((answer, model)) => return Ok((answer, model, claims)),
                 Err(fault) => fault,
             };
-            let claims = fault.partial.as_deref().map(|partial| (self.job.salvage)(partial, nonce.as_str())).unwrap_or_default();
+            claims.extend(fault.partial.as_deref().map(|partial| (self.job.salvage)(partial, nonce.as_str())).unwrap_or_default());
             let standing = Standing { attempt, last, left: slice.left(), doubled, salvaged: !claims.is_empty() };
             let step = retry::step(&fault, standing);
             self.tell(Event::Failed {
@@ -114,7 +116,7 @@ impl<T> Chain<'_, T> {
     /// Makes one call and enters it in the log.
     fn call(&self, link: Link, reviewer: &dyn Reviewer, slice: Deadline, max_tokens: u32, nonce: &Mark) -> Result<(T, Option<String>), Fault> {
         let spec = reviewer.spec();
-        let Some(_slot) = self.session.slots[link.reviewer].take(slice) else {
+        let Some(_slot) = self.session.pool.slots[link.reviewer].take(slice) else {
             return Err(Fault::new(Class::Deadline, format!("no free place at {} within the {}", spec.name, slice.limit())));
         };
         let limit = spec.timeout.map_or(slice, |timeout| slice.within(timeout, Limit::Reviewer));

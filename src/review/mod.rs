@@ -65,11 +65,26 @@ pub struct Script {
     pub refuter_schema: &'static str,
 }
 
+/// The reviewers of a run, in the order of the configuration, with how many calls each takes at once: one for all subjects, so that the limit holds for the run.
+#[derive(Clone)]
+pub struct Pool {
+    reviewers: Arc<Vec<Arc<dyn Reviewer>>>,
+    slots: Arc<Vec<Slots>>,
+}
+
+impl Pool {
+    /// Makes the pool.
+    pub fn new(reviewers: Vec<Arc<dyn Reviewer>>) -> Pool {
+        let slots = reviewers.iter().map(|reviewer| Slots::new(reviewer.spec().parallel)).collect();
+        Pool { reviewers: Arc::new(reviewers), slots: Arc::new(slots) }
+    }
+}
+
 /// What a run needs besides the plan.
 #[derive(Clone)]
 pub struct Session {
-    /// The reviewers, in the order of the configuration; the plan's links point into it.
-    pub reviewers: Arc<Vec<Arc<dyn Reviewer>>>,
+    /// Who can be asked; the plan's links point into it.
+    pub pool: Pool,
     /// The words.
     pub script: Arc<Script>,
     /// The parts of the change.
@@ -78,28 +93,12 @@ pub struct Session {
     pub author: Arc<BTreeSet<Family>>,
     /// Told of what happens; called from worker threads.
     pub watch: Arc<dyn Fn(Event) + Send + Sync>,
-    /// Calls at once for each reviewer.
-    slots: Arc<Vec<Slots>>,
 }
 
 impl Session {
     /// Prepares a session.
-    pub fn new(
-        reviewers: Vec<Arc<dyn Reviewer>>,
-        script: Script,
-        batches: Vec<Batch>,
-        author: BTreeSet<Family>,
-        watch: Arc<dyn Fn(Event) + Send + Sync>,
-    ) -> Session {
-        let slots = reviewers.iter().map(|reviewer| Slots::new(reviewer.spec().parallel)).collect();
-        Session {
-            reviewers: Arc::new(reviewers),
-            script: Arc::new(script),
-            batches: Arc::new(batches),
-            author: Arc::new(author),
-            watch,
-            slots: Arc::new(slots),
-        }
+    pub fn new(pool: Pool, script: Script, batches: Vec<Batch>, author: BTreeSet<Family>, watch: Arc<dyn Fn(Event) + Send + Sync>) -> Session {
+        Session { pool, script: Arc::new(script), batches: Arc::new(batches), author: Arc::new(author), watch }
     }
 }
 
@@ -193,7 +192,7 @@ fn side_by_side<T: Send + 'static>(
     let mut missing = results.len();
     while missing > 0 {
         if stop() {
-            session.reviewers.iter().for_each(|reviewer| reviewer.cancel());
+            session.pool.reviewers.iter().for_each(|reviewer| reviewer.cancel());
             return Err(Interrupted);
         }
         match receiver.recv_timeout(TICK) {
@@ -206,7 +205,7 @@ fn side_by_side<T: Send + 'static>(
         }
     }
     if missing > 0 {
-        session.reviewers.iter().for_each(|reviewer| reviewer.cancel());
+        session.pool.reviewers.iter().for_each(|reviewer| reviewer.cancel());
     }
     Ok(results.into_iter().zip(logs).map(|(result, log)| finished(result, &log, deadline, started)).collect())
 }

@@ -3,6 +3,7 @@
 use super::{Finished, Interrupted, Job, Session, side_by_side};
 use crate::change::Change;
 use crate::clock::Deadline;
+use crate::finding::Finding;
 use crate::finding::anchor;
 use crate::finding::merge::{Placed, Refuted};
 use crate::plan::Link;
@@ -33,8 +34,7 @@ pub fn refute(
 
 fn job(session: &Session, chain: &[Link], placed: &Placed) -> Job<Refutation> {
     let (script, batches, finding) = (session.script.clone(), session.batches.clone(), placed.finding.clone());
-    let holds_file = |batch: &super::Batch| finding.path.as_ref().is_some_and(|path| batch.files.contains(path));
-    let batch = batches.iter().position(holds_file).unwrap_or(0);
+    let batch = batch_of(&batches, &finding);
     Job {
         pass: "refuter".to_owned(),
         chain: chain.to_vec(),
@@ -48,6 +48,16 @@ fn job(session: &Session, chain: &[Link], placed: &Placed) -> Job<Refutation> {
         read: Box::new(reply::refutation),
         salvage: Box::new(|_, _| Vec::new()),
     }
+}
+
+/// Finds the part of the change that shows what the finding is about: its evidence, else its file. A refuter that is shown another part would honestly say that
+/// there is no such line.
+fn batch_of(batches: &[super::Batch], finding: &Finding) -> usize {
+    let holds_file = |batch: &super::Batch| finding.path.as_ref().is_none_or(|path| batch.files.contains(path));
+    let lines: Vec<&str> = finding.claim.evidence.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let shown = |batch: &super::Batch| lines.iter().filter(|line| batch.shared.as_str().contains(**line)).count();
+    let best = |candidates: Vec<usize>| candidates.into_iter().rev().max_by_key(|index| shown(&batches[*index]));
+    best((0..batches.len()).filter(|index| holds_file(&batches[*index])).collect()).or_else(|| best((0..batches.len()).collect())).unwrap_or(0)
 }
 
 fn judge(finished: Finished<Refutation>, change: &Change) -> Refuted {

@@ -47,7 +47,7 @@ pub(super) struct Standing {
     pub left: Duration,
     /// The token limit was already doubled.
     pub doubled: bool,
-    /// Claims arrived whole before the token limit.
+    /// Claims arrived whole before a token limit, in this call or an earlier one of this reviewer.
     pub salvaged: bool,
 }
 
@@ -57,11 +57,15 @@ pub(super) fn step(fault: &Fault, standing: Standing) -> Step {
         if standing.attempt < ATTEMPTS && pause < standing.left { Step::Again { pause, more_tokens: false } } else { Step::Next }
     };
     match fault.class {
+        // What arrived whole is a verdict of sorts: whatever the second attempt came to, nobody else is asked for a kinder one.
+        class if standing.salvaged && (standing.doubled || class != Class::Truncated) => Step::Stop,
         class if class.is_transient() && fault.permanent => Step::Next,
-        Class::Unreachable | Class::CutStream => again(BACK_OFF * 2u32.pow(standing.attempt.saturating_sub(1))),
+        Class::Unreachable | Class::CutStream => {
+            let back_off = BACK_OFF * 2u32.pow(standing.attempt.saturating_sub(1));
+            again(fault.retry_after.map_or(back_off, |asked| asked.max(back_off)))
+        }
         Class::RateLimited if standing.last => fault.retry_after.map_or(Step::Next, again),
         Class::Truncated if !standing.doubled && !standing.left.is_zero() => Step::Again { pause: Duration::ZERO, more_tokens: true },
-        Class::Truncated if standing.salvaged => Step::Stop,
         Class::Contradiction => Step::Stop,
         Class::RateLimited
         | Class::Quota
@@ -93,6 +97,7 @@ mod tests {
             ("second outage", plain(Class::CutStream), Standing { attempt: 2, ..start }, again(seconds(3))),
             ("third outage", plain(Class::Unreachable), Standing { attempt: 3, ..start }, Step::Next),
             ("outage, no time for a pause", plain(Class::Unreachable), Standing { left: seconds(1), ..start }, Step::Next),
+            ("an outage that asks to wait", asked_to_wait(Class::Unreachable), start, again(seconds(2))),
             ("redirect", plain(Class::Unreachable).permanent(), start, Step::Next),
             ("429, others follow", asked_to_wait(Class::RateLimited), start, Step::Next),
             ("429, the last one", asked_to_wait(Class::RateLimited), Standing { last: true, ..start }, again(seconds(2))),
@@ -101,6 +106,8 @@ mod tests {
             ("token limit", plain(Class::Truncated), start, Step::Again { pause: Duration::ZERO, more_tokens: true }),
             ("token limit again", plain(Class::Truncated), Standing { doubled: true, ..start }, Step::Next),
             ("token limit again, with claims", plain(Class::Truncated), Standing { doubled: true, salvaged: true, ..start }, Step::Stop),
+            ("an outage after claims", plain(Class::Unreachable), Standing { doubled: true, salvaged: true, ..start }, Step::Stop),
+            ("a bad request after claims", plain(Class::BadConfig), Standing { doubled: true, salvaged: true, ..start }, Step::Stop),
             ("contradiction", plain(Class::Contradiction), start, Step::Stop),
             ("malformed", plain(Class::Malformed), start, Step::Next),
             ("declined", plain(Class::Declined), start, Step::Next),

@@ -64,7 +64,7 @@ fn session(reviewers: &[Arc<Played>], parts: usize, author: &str) -> Session {
     };
     let batch = |number: usize| Batch { shared: Outbound::for_test("shared"), slices: vec![format!("c{number}")], files: Vec::new() };
     let reviewers = reviewers.iter().map(|reviewer| reviewer.clone() as Arc<dyn Reviewer>).collect();
-    Session::new(reviewers, script, (1..=parts).map(batch).collect(), [Family::new(author)].into(), Arc::new(|_| {}))
+    Session::new(Pool::new(reviewers), script, (1..=parts).map(batch).collect(), [Family::new(author)].into(), Arc::new(|_| {}))
 }
 
 fn plan(chain: &[(usize, bool)]) -> Plan {
@@ -159,10 +159,28 @@ fn a_cut_reply_is_asked_again_with_twice_the_tokens_and_its_findings_count() {
     };
     let reviewers = [cut(r#"{"severity":"HIGH"},"#), played("two", clean)];
     let result = one(&session(&reviewers, 1, "author"), &plan(&[(0, false), (1, false)]), soon());
-    assert_eq!((result.outcome.as_str(), result.claims.len(), calls(&reviewers)), ("truncated", 1, vec![2, 0]));
+    assert_eq!((result.outcome.as_str(), result.claims.len(), calls(&reviewers)), ("truncated", 2, vec![2, 0]), "of both attempts");
     let reviewers = [cut(""), played("two", clean)];
     let result = one(&session(&reviewers, 1, "author"), &plan(&[(0, false), (1, false)]), soon());
     assert_eq!((result.outcome.as_str(), calls(&reviewers)), ("reviewed", vec![2, 1]), "an empty list means nothing");
+}
+
+#[test]
+fn what_a_cut_reply_claimed_survives_any_second_attempt() {
+    for second in [Class::BadConfig, Class::Unreachable, Class::Declined] {
+        let first = AtomicUsize::new(0);
+        let cut = played("one", move |brief| {
+            if first.fetch_add(1, Ordering::SeqCst) > 0 {
+                return Err(Fault::new(second, "played").permanent());
+            }
+            let nonce = brief.split_once(' ').expect("a nonce").0;
+            let text = format!(r#"{{"nonce":"{nonce}","findings":[{{"severity":"HIGH"}},"#);
+            Ok(RawReply { text, finish: Some(Finish::Length), ..RawReply::default() })
+        });
+        let reviewers = [cut, played("two", clean)];
+        let result = one(&session(&reviewers, 1, "author"), &plan(&[(0, false), (1, false)]), soon());
+        assert_eq!((result.claims.len(), calls(&reviewers)), (1, vec![2, 0]), "{second}: nobody else is asked for a kinder word");
+    }
 }
 
 #[test]

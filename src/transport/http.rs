@@ -325,16 +325,22 @@ impl Response {
         Ok(whole)
     }
 
-    /// Returns the start of an error's body as text, as far as it came: the status has said what matters.
+    /// Returns the start of an error's body as text, as far as it came: the status has said what matters. A word that was cut is left out: it could be half a
+    /// key, which nobody would know for one.
     pub fn error_text(mut self, cap: usize) -> String {
         let mut text = Vec::new();
-        while self.readable && text.len() < cap {
+        let mut ended = false;
+        while self.readable && !ended && text.len() <= cap {
             match self.bytes() {
                 Ok(Some(bytes)) => text.extend_from_slice(&bytes),
-                Ok(None) | Err(_) => break,
+                Ok(None) => ended = true,
+                Err(_) => break,
             }
         }
-        text.truncate(cap);
+        if !ended || text.len() > cap {
+            text.truncate(cap);
+            text.truncate(text.iter().rposition(u8::is_ascii_whitespace).unwrap_or(0));
+        }
         String::from_utf8_lossy(&text).into_owned()
     }
 

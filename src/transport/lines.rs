@@ -6,6 +6,8 @@
 #[derive(Debug)]
 pub struct Lines {
     pending: Vec<u8>,
+    /// Where the bytes begin that are in no line yet.
+    start: usize,
     searched: usize,
     cap: usize,
 }
@@ -20,11 +22,15 @@ pub struct TooLong {
 impl Lines {
     /// Makes an empty buffer whose lines may be `cap` bytes long.
     pub fn new(cap: usize) -> Lines {
-        Lines { pending: Vec::new(), searched: 0, cap }
+        Lines { pending: Vec::new(), start: 0, searched: 0, cap }
     }
 
     /// Adds bytes as they came.
     pub fn push(&mut self, bytes: &[u8]) {
+        // What was taken goes once a piece, not once a line: a piece of nothing but line ends would make that quadratic.
+        self.pending.drain(..self.start);
+        self.searched -= self.start;
+        self.start = 0;
         self.pending.extend_from_slice(bytes);
     }
 
@@ -34,7 +40,7 @@ impl Lines {
     /// [`TooLong`] once a line, whole or not, is over the cap.
     pub fn next_line(&mut self) -> Result<Option<Vec<u8>>, TooLong> {
         let end = self.pending[self.searched..].iter().position(|&byte| byte == b'\n').map(|at| self.searched + at);
-        if end.unwrap_or(self.pending.len()) > self.cap {
+        if end.unwrap_or(self.pending.len()) - self.start > self.cap {
             return Err(TooLong { cap: self.cap });
         }
         let Some(end) = end else {
@@ -42,16 +48,16 @@ impl Lines {
             self.searched = self.pending.len();
             return Ok(None);
         };
-        self.searched = 0;
-        let mut line: Vec<u8> = self.pending.drain(..=end).collect();
-        line.pop();
+        let line = self.pending[self.start..end].to_vec();
+        self.start = end + 1;
+        self.searched = self.start;
         Ok(Some(without_return(line)))
     }
 
     /// Takes what is left once no more bytes will come: a last line without a line end.
     pub fn rest(&mut self) -> Option<Vec<u8>> {
-        self.searched = 0;
-        let rest = std::mem::take(&mut self.pending);
+        let rest = self.pending.split_off(self.start);
+        *self = Lines::new(self.cap);
         if rest.is_empty() { None } else { Some(without_return(rest)) }
     }
 }
@@ -89,6 +95,15 @@ mod tests {
         }
         let single: Vec<&[u8]> = text.chunks(1).collect();
         assert_eq!(cut(&single, 100).unwrap(), whole);
+    }
+
+    #[test]
+    fn the_time_for_many_lines_grows_with_their_bytes_alone() {
+        let start = crate::clock::instant();
+        let mut lines = Lines::new(5);
+        lines.push(&[b'\n'; 2 << 20]);
+        assert_eq!(std::iter::from_fn(|| lines.next_line().unwrap()).count(), 2 << 20);
+        assert!(start.elapsed() < std::time::Duration::from_secs(10), "{:?}", start.elapsed());
     }
 
     #[test]

@@ -17,12 +17,10 @@ pub enum BadEvent {
     /// The bytes are not UTF-8.
     #[error("a server-sent event is not UTF-8")]
     Encoding,
-    /// The line is no field of an event; holds its start.
+    /// The line is no field of an event; holds all of it, since a key cut in two could no longer be taken out.
     #[error("a line is no part of a server-sent event: {0:?}")]
     Field(String),
 }
-
-const SHOWN: usize = 40;
 
 /// An event in the making.
 #[derive(Debug, Default)]
@@ -54,7 +52,7 @@ impl Events {
             (b"event", value) => self.name = value.to_vec(),
             // A comment has an empty name; the others carry nothing for us.
             (b"" | b"id" | b"retry", _) => {}
-            _ => return Err(BadEvent::Field(String::from_utf8_lossy(line).chars().take(SHOWN).collect())),
+            _ => return Err(BadEvent::Field(String::from_utf8_lossy(line).into_owned())),
         }
         Ok(None)
     }
@@ -119,6 +117,8 @@ mod tests {
     fn what_is_no_event_is_an_error() {
         assert_eq!(read(&[b"data: \xff", b""]), Err(BadEvent::Encoding));
         assert_eq!(read(&[b"data: x", b"dat: y", b""]), Err(BadEvent::Field("dat: y".into())));
+        let long = format!("{}sk-marker", "y".repeat(36));
+        assert_eq!(read(&[long.as_bytes()]), Err(BadEvent::Field(long)));
         assert_eq!(read(&[b"Please sign in"]), Err(BadEvent::Field("Please sign in".into())));
     }
 }

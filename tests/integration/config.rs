@@ -113,7 +113,7 @@ fn a_pushed_policy_that_cannot_be_read_is_refused() {
     let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Clean));
     let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
     repo.write(".review-gate.yaml", "blok: HIGH\n").commit("policy");
-    Gate::pre_push(&repo, &repo.push_line("main")).run().expect(2).says("1:1").says("`blok`").says("`block`");
+    Gate::pre_push(&repo, &repo.push_line("main")).run().expect(2).says(".review-gate.yaml at tip:1:1").says("`blok`").says("`block`");
 }
 
 #[test]
@@ -134,4 +134,58 @@ fn proxies_of_the_environment_are_not_used() {
     }
     gate.run().expect(0);
     assert!(proxy.requests().is_empty());
+}
+
+fn check(repo: &Repo<'_>) -> Run {
+    repo.gate(&["config", "check"]).run()
+}
+
+#[test]
+fn check_says_all_well_only_where_it_is() {
+    let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Clean));
+    sandbox.configure(&[Reviewer::qwen(&peer)], "");
+    let repo = sandbox.published();
+    check(&repo).expect(0).says(": 1 reviewer; policy: none, defaults").says("all well");
+    sandbox.configure(&[Reviewer::claude(&peer)], "author: anthropic\n");
+    check(&repo).expect(0).says("no reviewer is eligible: opus is of the family anthropic").never_says("all well");
+    sandbox.configure(&[Reviewer::qwen(&peer)], "budget: {per_run_usd: 1}\n");
+    check(&repo).expect(0).says("`budget` is set and not in force yet").never_says("all well");
+    sandbox.configure_raw("reviewers: []\n");
+    check(&repo).expect(0).says("no reviewer is configured, so every change would be refused").never_says("all well");
+    assert!(peer.requests().is_empty());
+}
+
+#[test]
+fn check_reads_the_policy_that_is_not_yet_in_force() {
+    let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Clean));
+    sandbox.configure(&[Reviewer::qwen(&peer)], "");
+    let repo = sandbox.published();
+    repo.write(".review-gate.yaml", "block: MEDIUM\nfull: [infra/**]\n");
+    check(&repo).expect(0).says("changed in the worktree and not yet in force").never_says("lowers").never_says("all well");
+    repo.commit("policy");
+    check(&repo).expect(0).says("policy: HEAD ").says("all well");
+    repo.write(".review-gate.yaml", "full: [infra/**]\n").add();
+    check(&repo).expect(0).says("changed in the index and not yet in force; it lowers block, which refuses").never_says("worktree");
+    repo.write(".review-gate.yaml", "blok: MEDIUM\n");
+    check(&repo).expect(2).says(".review-gate.yaml at worktree:1:1: unknown key `blok`").says("it lowers block");
+    repo.add();
+    check(&repo).expect(2).says(".review-gate.yaml at index:1:1").never_says("worktree");
+    repo.git(&["rm", "-q", "-f", ".review-gate.yaml"]);
+    check(&repo).expect(0).says("deleted in the index and not yet in force; it lowers full, block");
+}
+
+#[test]
+fn show_names_what_a_reviewer_may_use_and_what_has_no_effect_yet() {
+    let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Clean));
+    sandbox.configure(&[Reviewer::qwen(&peer).with("timeout: 30")], "budget: {per_run_usd: 1}\n");
+    let shown = sandbox.published().gate(&["config", "show"]).run().expect(0).stdout;
+    assert!(shown.contains("qwen: window 32000, max_tokens 16000, timeout 30 s, first_byte_timeout slice, parallel any, price 0/0/0"), "{shown}");
+    let idle: Vec<&str> = shown.lines().filter(|line| line.ends_with("; not in force yet)")).filter_map(|line| line.split(' ').next()).collect();
+    assert_eq!(idle, ["budget", "lenses", "verify", "spec", "rounds", "default_domain", "context"]);
+}
+
+#[test]
+fn the_schema_is_one_text_with_one_line_end() {
+    let shown = Sandbox::new().published().gate(&["config", "schema"]).run().expect(0).stdout;
+    assert!(shown.ends_with("}\n") && !shown.ends_with("\n\n"), "{shown:?}");
 }

@@ -102,6 +102,17 @@ fn findings_of_a_reply_that_was_cut_count() {
     Gate::pre_push(&repo, &repo.push_line("main")).run().expect(1).says("run.rs:1");
 }
 
+/// Local servers want some key, and people write any word; the finding must stand although its evidence holds that word.
+#[test]
+fn a_key_that_is_an_ordinary_word_hides_no_finding() {
+    for key in ["EVIL", "null"] {
+        let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
+        let repo = sandbox.gated(&[Reviewer::qwen(&peer).with("api_key_env: PEER_KEY")], "");
+        repo.write("run.rs", EVIL).commit("run");
+        Gate::pre_push(&repo, &repo.push_line("main")).env("PEER_KEY", key).run().expect(1).says("run.rs:1");
+    }
+}
+
 fn max_tokens(request: &Request) -> Option<u64> {
     ["max_tokens", "max_completion_tokens"].iter().find_map(|key| request.json[key].as_u64())
 }

@@ -20,17 +20,29 @@ fn pre_commit(repo: &Repo<'_>, args: &[&str]) -> Run {
     child::run(command, b"").never_says("panicked at")
 }
 
+/// Returns the shipped manifest's path.
+fn manifest() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(".pre-commit-hooks.yaml")
+}
+
+/// Returns the hooks as they are shipped, but for the two things that would have the framework build the program: the language and where the program is.
+fn shipped_hooks() -> String {
+    let text = std::fs::read_to_string(manifest()).unwrap();
+    let count = |part: &str| text.matches(part).count();
+    assert_eq!(
+        (count("- id: "), count("\n  language: rust\n"), count("\n  entry: review-gate ")),
+        (2, 2, 2),
+        "the manifest has another form:\n{text}"
+    );
+    let here = text.replace("\n  language: rust\n", "\n  language: system\n").replace("\n  entry: review-gate ", &format!("\n  entry: {GATE} "));
+    here.lines().map(|line| format!("      {line}\n")).collect()
+}
+
 /// A published repository that uses the gate through the framework, in both stages.
 fn framed<'s>(sandbox: &'s Sandbox, peer: &Peer) -> Repo<'s> {
     sandbox.configure(&[Reviewer::qwen(peer)], "");
     let repo = sandbox.published();
-    let hook = |id: &str, stage: &str| {
-        format!(
-            "      - id: {id}\n        name: {id}\n        entry: {GATE} hook {stage}\n        language: system\n        pass_filenames: false\n        always_run: true\n        verbose: true\n        stages: [{stage}]\n"
-        )
-    };
-    let hooks = hook("review-gate", "pre-commit") + &hook("review-gate-push", "pre-push");
-    repo.write(".pre-commit-config.yaml", format!("repos:\n  - repo: local\n    hooks:\n{hooks}")).commit("framework");
+    repo.write(".pre-commit-config.yaml", format!("repos:\n  - repo: local\n    hooks:\n{}", shipped_hooks())).commit("framework");
     repo.publish("main");
     pre_commit(&repo, &["install", "--hook-type", "pre-commit", "--hook-type", "pre-push"]).expect(0);
     repo
@@ -90,21 +102,18 @@ fn a_dead_reviewer_refuses_through_the_framework() {
     repo.push(&["origin", "main"]).expect_refused();
 }
 
+/// A commit that only deletes gives the framework no file name; the hook must run all the same.
 #[test]
-fn the_manifest_is_valid_and_offers_both_stages() {
+fn a_commit_that_only_deletes_is_gated_through_the_framework() {
+    let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
+    let repo = framed(&sandbox, &peer);
+    repo.git(&["rm", "-q", "README"]);
+    pre_commit(&repo, &["run", "review-gate"]).expect(0).says("Passed");
+    assert!(!peer.questions().is_empty(), "the deletion was reviewed");
+}
+
+#[test]
+fn the_manifest_is_valid() {
     let sandbox = Sandbox::new();
-    let repo = sandbox.repo("work");
-    let manifest = Path::new(env!("CARGO_MANIFEST_DIR")).join(".pre-commit-hooks.yaml");
-    pre_commit(&repo, &["validate-manifest", &manifest.to_string_lossy()]).expect(0);
-    let text = std::fs::read_to_string(manifest).unwrap();
-    for line in [
-        "id: review-gate",
-        "id: review-gate-push",
-        "entry: review-gate hook pre-commit",
-        "entry: review-gate hook pre-push",
-        "pass_filenames: false",
-        "always_run: true",
-    ] {
-        assert!(text.contains(line), "the manifest has no {line:?}");
-    }
+    pre_commit(&sandbox.repo("work"), &["validate-manifest", &manifest().to_string_lossy()]).expect(0);
 }

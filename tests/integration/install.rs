@@ -104,6 +104,31 @@ fn the_hook_refuses_when_the_program_is_gone() {
 }
 
 #[test]
+fn a_remote_that_is_called_like_a_flag_is_no_way_past() {
+    let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
+    let repo = configured(&sandbox, &peer);
+    repo.gate(&["install"]).run().expect(0);
+    repo.write("run.rs", EVIL).commit("run");
+    for name in ["--help", "-h", "--version", "--config=other.yaml", "-q"] {
+        let bare = sandbox.bare(&format!("flag{}.git", name.len()));
+        repo.git(&["config", &format!("remote.{name}.url"), bare.to_str().unwrap()]);
+        repo.push(&["--", name, "main"]).expect_refused().says("run.rs:1");
+    }
+}
+
+#[test]
+fn an_empty_program_is_no_gate() {
+    let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Clean));
+    let repo = configured(&sandbox, &peer);
+    let program = copy_of_the_gate(&sandbox, "bin");
+    install_with(&program, &repo);
+    repo.write("run.rs", GOOD).commit("run");
+    fs::write(&program, b"").unwrap();
+    repo.push(&["origin", "main"]).expect_refused().says("no working review-gate");
+    assert_ne!(repo.remote_oid("origin", "refs/heads/main"), Some(repo.oid("HEAD")));
+}
+
+#[test]
 fn the_hook_goes_where_git_looks() {
     let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
     let repo = configured(&sandbox, &peer);
@@ -119,9 +144,11 @@ fn the_hook_goes_where_git_looks() {
 fn without_an_eligible_reviewer_there_is_no_hook() {
     let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Clean));
     let repo = sandbox.published();
-    repo.gate(&["install"]).run().expect(2);
+    repo.gate(&["install"]).run().expect(2).says("no reviewer is configured").says("review-gate init");
+    sandbox.configure_raw("reviewers:\n  - {name: codex, provider: cli, command: /usr/bin/codex, model: gpt-5}\n");
+    repo.gate(&["install"]).run().expect(2).says("does not ask yet").never_says("no reviewer is configured").never_says("review-gate init");
     sandbox.configure(&[Reviewer::claude(&peer)], "author: anthropic\n");
-    repo.gate(&["install"]).run().expect(2).says("anthropic");
+    repo.gate(&["install"]).run().expect(2).says("anthropic").never_says("review-gate init");
     assert!(!hook(&repo).exists());
     repo.gate(&["install", "--force"]).run().expect(0);
     assert!(hook(&repo).exists());

@@ -25,6 +25,19 @@ fn every_run_leaves_one_record_whatever_its_end() {
 }
 
 #[test]
+fn the_log_is_short_enough_to_read() {
+    let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
+    let repo = gated(&sandbox, &peer);
+    Gate::pre_push(&repo, &repo.push_line("main")).run().expect(0);
+    let shown = repo.gate(&["log", "show"]).run().expect(0).stdout;
+    let words: Vec<&str> = shown.lines().last().expect("a run").split(' ').collect();
+    assert_eq!((words[1].len(), words[2].len()), ("2026-01-02T03:04:05Z".len(), 8), "seconds, and the start of the run's id: {shown}");
+    assert!(shown.lines().all(|line| line.len() < 120) && !shown.contains("$0.0000"), "{shown}");
+    let count = shown.lines().count();
+    repo.gate(&["log", "verify"]).run().expect(0).says(if count == 1 { ": 1 record," } else { " records," });
+}
+
+#[test]
 fn records_are_numbered_and_chained() {
     let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
     let repo = gated(&sandbox, &peer);

@@ -2,7 +2,7 @@
 
 use crate::common::{Behaviour, EVIL, Gate, Peer, Repo, Reviewer, Sandbox};
 use review_gate::clock::now_utc;
-use review_gate::ledger::{Ledger, Lifetime, Reason};
+use review_gate::ledger::{Ledger, Lifetime, Reason, Refused, Waiting};
 use std::time::Duration;
 
 const REASON: &str = "the input comes from our own build and is checked there";
@@ -50,6 +50,31 @@ fn an_override_holds_for_one_ref_of_one_remote() {
     repo.push(&["origin", "main"]).expect(0);
 }
 
+/// Refused at `main`, let through there; then the same change is refused at `other`.
+#[test]
+fn a_change_that_is_overridden_for_one_ref_can_be_overridden_for_the_next() {
+    let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
+    let repo = refused(&sandbox, &peer);
+    repo.gate(&["override", "--reason", REASON]).run().expect(0).says("refs/heads/main at origin");
+    repo.push(&["origin", "main:refs/heads/other"]).expect_refused();
+    repo.gate(&["override", "--reason", REASON]).run().expect(0).says("refs/heads/other at origin");
+    repo.push(&["origin", "main:refs/heads/other"]).expect(0).says("OVERRIDDEN");
+}
+
+/// Refused at `main`, then at `other`; the override is for `other`, the last one, and `main` still waits.
+#[test]
+fn an_override_for_the_last_ref_leaves_the_earlier_one_waiting() {
+    let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
+    let repo = refused(&sandbox, &peer);
+    repo.push(&["origin", "main:refs/heads/other"]).expect_refused();
+    let made = |place: &str| repo.gate(&["override", "--reason", REASON]).run().expect(0).says(place).stdout;
+    let other = made("refs/heads/other at origin");
+    made("refs/heads/main at origin");
+    let id = other.split(' ').nth(1).expect("the override's id");
+    let nothing = repo.gate(&["override", "--reason", REASON]).run().expect(17).says("no refused subject").says("--subject ID");
+    assert!(nothing.says(id).stderr.contains("lets subject"), "the override that covers it is named");
+}
+
 #[test]
 fn an_override_does_not_cover_a_later_change() {
     let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
@@ -66,7 +91,7 @@ fn an_override_ends() {
     let repo = refused(&sandbox, &peer);
     let common_dir = repo.state().parent().unwrap().to_owned();
     let mut ledger = Ledger::open(&common_dir).unwrap();
-    let subject = ledger.history().last_refused(now_utc()).expect("the push was refused").subject;
+    let Waiting::For(Refused { subject, .. }) = ledger.history().waiting(now_utc()) else { panic!("the push was refused") };
     let (reason, life) = (Reason::parse(REASON).unwrap(), Lifetime::parse("1h").unwrap());
     ledger.add_override(&subject, None, &reason, life, now_utc() - Duration::from_secs(3601)).unwrap();
     repo.push(&["origin", "main"]).expect_refused();
@@ -105,7 +130,7 @@ fn a_dead_reviewer_can_be_overridden_and_a_broken_key_cannot() {
         let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "push_deadline: 5\n");
         repo.write("run.rs", EVIL).commit("run");
         Gate::pre_push(&repo, &repo.push_line("main")).run().expect(status);
-        repo.gate(&["override", "--reason", REASON]).run();
+        repo.gate(&["override", "--reason", REASON]).run().expect(if lifted { 0 } else { 17 });
         assert_eq!(repo.push(&["origin", "main"]).status == 0, lifted, "status {status}");
     }
 }

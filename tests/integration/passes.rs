@@ -42,7 +42,7 @@ fn each_tier_has_its_passes() {
     for (files, want) in rows {
         let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
         // Of an author nobody knows, full would ask for a second family.
-        let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "author: human\n");
+        let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "author: anthropic\n");
         for file in files {
             repo.write(file, GOOD);
         }
@@ -161,13 +161,13 @@ fn an_unanchored_claim_that_no_refuter_judged_needs_a_human() {
 }
 
 #[test]
-fn a_claim_about_a_file_outside_the_change_does_not_block() {
+fn a_claim_that_names_another_file_stands_where_its_evidence_is() {
     let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::claims("file", "elsewhere.rs")));
     let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
     repo.write("run.rs", EVIL).commit("run");
     let (run, report) = judge(&repo);
-    run.expect(0);
-    assert_eq!(report["findings"][0]["status"], "unanchored");
+    run.expect(1);
+    assert_eq!((&report["findings"][0]["status"], &report["findings"][0]["file"]), (&"blocking".into(), &"run.rs".into()));
 }
 
 #[test]

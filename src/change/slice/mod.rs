@@ -37,6 +37,18 @@ pub fn cut(change: &Change, budget: usize, include: impl Fn(&FileChange) -> bool
     slices
 }
 
+/// Returns how many bytes of text [`cut`] would start from: headers and lines, before escapes make them longer. Cheap, so that a caller can refuse a
+/// change that is too large without cutting it.
+pub fn size(change: &Change, include: impl Fn(&FileChange) -> bool) -> usize {
+    let header = |file: &FileChange| {
+        let mut out = Vec::new();
+        patch::header(file, Style::Prompt, &mut out);
+        out.len()
+    };
+    let lines = |file: &FileChange| file.hunks().iter().map(|hunk| hunk.text.len()).sum::<usize>();
+    change.files.iter().filter(|file| include(file)).map(|file| header(file) + lines(file)).sum()
+}
+
 fn append(slice: &mut Slice, part: &str, path: &BytePath) {
     slice.text.push_str(part);
     if slice.files.last() != Some(path) {
@@ -70,27 +82,60 @@ fn shown(write: impl FnOnce(&mut Vec<u8>)) -> String {
 }
 
 fn text(hunk: &Hunk) -> String {
-    shown(|out| patch::hunk(hunk, out))
+    written(bare(hunk), &hunk.text)
 }
 
-/// Cuts a hunk at line seams into texts that fit, where that can be.
+/// A hunk with the lines `body`, as a reviewer is shown it.
+fn written(numbers: Hunk, body: &[u8]) -> String {
+    shown(|out| {
+        patch::hunk(&numbers, out);
+        out.extend_from_slice(body);
+    })
+}
+
+/// The ranges of a hunk alone. The words behind its second `@@` are never shown: git cuts them at 80 bytes, and half a secret matches no rule.
+fn bare(hunk: &Hunk) -> Hunk {
+    let &Hunk { old_start, old_lines, new_start, new_lines, .. } = hunk;
+    Hunk { old_start, old_lines, new_start, new_lines, section: Vec::new(), text: Vec::new() }
+}
+
+/// Cuts a hunk at line seams into texts that fit, where that can be. What stands before and behind a part is counted on, so that the time is linear.
 fn cut_lines(hunk: &Hunk, room: usize) -> Vec<String> {
     let seams = seams(hunk);
-    let mut rest = 0..seams.len();
+    let (mut before, mut left) = (Lines::default(), Lines::of(&seams));
+    let mut rest = &seams[..];
     let mut texts = Vec::new();
     while !rest.is_empty() {
-        let part = longest(hunk, &seams, rest.clone(), room);
-        rest.start = part.end;
-        texts.push(text(&piece(hunk, &seams, part)));
+        // Two lines or more are written longest: `9,2`, where one is `9` and none is `8,0`.
+        let header = written(numbered(hunk, before, Lines { old: left.old.max(2), new: left.new.max(2) }), b"").len();
+        let (part, after) = rest.split_at(longest(hunk, rest, room.saturating_sub(header)));
+        let lines = Lines::of(part);
+        let body = part[0].bytes.start..part[part.len() - 1].bytes.end;
+        texts.push(written(numbered(hunk, before, lines), &hunk.text[body]));
+        before = Lines { old: before.old + lines.old, new: before.new + lines.new };
+        left = Lines { old: left.old - lines.old, new: left.new - lines.new };
+        rest = after;
     }
     texts
+}
+
+/// Numbers of lines on both sides.
+#[derive(Clone, Copy, Default)]
+struct Lines {
+    old: u32,
+    new: u32,
+}
+
+impl Lines {
+    fn of(seams: &[Seam]) -> Lines {
+        seams.iter().fold(Lines::default(), |sum, seam| Lines { old: sum.old + seam.lines.old, new: sum.new + seam.lines.new })
+    }
 }
 
 /// A line of a hunk with what belongs to it: where its bytes are, and whether it counts on the old and on the new side.
 struct Seam {
     bytes: Range<usize>,
-    old: u32,
-    new: u32,
+    lines: Lines,
 }
 
 /// The places where a hunk may be cut: before each line, but not before a mark for a missing final newline.
@@ -102,41 +147,31 @@ fn seams(hunk: &Hunk) -> Vec<Seam> {
         at = bytes.end;
         match (line[0], seams.last_mut()) {
             (b'\\', Some(owner)) => owner.bytes.end = bytes.end,
-            (mark, _) => seams.push(Seam { bytes, old: u32::from(mark != b'+'), new: u32::from(mark != b'-') }),
+            (mark, _) => seams.push(Seam { bytes, lines: Lines { old: u32::from(mark != b'+'), new: u32::from(mark != b'-') } }),
         }
     }
     seams
 }
 
-/// The most lines from the start of `rest` whose text fits; at least one.
-fn longest(hunk: &Hunk, seams: &[Seam], rest: Range<usize>, room: usize) -> Range<usize> {
-    let mut used = text(&numbered(hunk, seams, rest.clone())).len();
+/// How many lines from the start of `rest` fit; at least one.
+fn longest(hunk: &Hunk, rest: &[Seam], room: usize) -> usize {
+    let mut used = 0;
     let fits = |seam: &&Seam| {
         used += visible(&hunk.text[seam.bytes.clone()]).len();
         used <= room
     };
-    let count = seams[rest.clone()].iter().take_while(fits).count().max(1);
-    rest.start..rest.start + count
+    rest.iter().take_while(fits).count().max(1)
 }
 
-/// The lines `part` of a hunk as a hunk of its own.
-fn piece(hunk: &Hunk, seams: &[Seam], part: Range<usize>) -> Hunk {
-    let bytes = seams[part.start].bytes.start..seams[part.end - 1].bytes.end;
-    Hunk { text: hunk.text[bytes].to_vec(), ..numbered(hunk, seams, part) }
-}
-
-/// The ranges of the lines `part`, without their text; as git has it, a start is one less where a side has no lines.
-fn numbered(hunk: &Hunk, seams: &[Seam], part: Range<usize>) -> Hunk {
-    let count = |seams: &[Seam]| seams.iter().fold((0, 0), |(old, new), seam| (old + seam.old, new + seam.new));
-    let (old_before, new_before) = count(&seams[..part.start]);
-    let (old_lines, new_lines) = count(&seams[part]);
+/// The ranges of `lines` lines that come after `before` lines of a hunk; as git has it, a start is one less where a side has no lines.
+fn numbered(hunk: &Hunk, before: Lines, lines: Lines) -> Hunk {
     let start = |start: u32, all: u32, before: u32, lines: u32| start + u32::from(all == 0) + before - u32::from(lines == 0);
     Hunk {
-        old_start: start(hunk.old_start, hunk.old_lines, old_before, old_lines),
-        old_lines,
-        new_start: start(hunk.new_start, hunk.new_lines, new_before, new_lines),
-        new_lines,
-        section: hunk.section.clone(),
+        old_start: start(hunk.old_start, hunk.old_lines, before.old, lines.old),
+        old_lines: lines.old,
+        new_start: start(hunk.new_start, hunk.new_lines, before.new, lines.new),
+        new_lines: lines.new,
+        section: Vec::new(),
         text: Vec::new(),
     }
 }
@@ -226,8 +261,8 @@ mod tests {
         let slices = cut(&change, 10_000, all);
         assert_eq!(slices.len(), 1);
         assert_eq!((slices[0].id.as_str(), slices[0].files.len()), ("c1", 2));
-        assert!(slices[0].text.contains("\n@@ -3,2 +3,2 @@ fn x()\n a\n-b\n+c\n"), "{}", slices[0].text);
-        assert!(slices[0].text.ends_with("@@ -0,0 +1 @@ fn x()\n+x⟨U+202E⟩\n\\ No newline at end of file\n"), "{}", slices[0].text);
+        assert!(slices[0].text.contains("\n@@ -3,2 +3,2 @@\n a\n-b\n+c\n"), "{}", slices[0].text);
+        assert!(slices[0].text.ends_with("@@ -0,0 +1 @@\n+x⟨U+202E⟩\n\\ No newline at end of file\n"), "{}", slices[0].text);
         assert_eq!(cut(&change, 10_000, |file| file.path() == &"src/b.rs".into())[0].files, ["src/b.rs".into()]);
         assert_eq!(cut(&Change::default(), 10_000, all), []);
     }
@@ -276,5 +311,30 @@ mod tests {
         let (one, two) = (cut(&files(&lines), 700, all), cut(&files("+other\n"), 700, all));
         assert_ne!(one, two);
         assert_eq!(one[0], two[0]);
+    }
+
+    #[test]
+    fn the_words_behind_a_hunk_header_are_in_no_slice() {
+        let change = change(vec![file("a.rs", vec![hunk(1, &"+line\n".repeat(90))])]);
+        for budget in [300, 10_000] {
+            let slices = cut(&change, budget, all);
+            assert!(slices.iter().all(|slice| slice.text.contains("@@ -") && !slice.text.contains("fn x()")), "{slices:?}");
+        }
+    }
+
+    #[test]
+    fn the_size_is_known_before_the_cut() {
+        let change = change(vec![file("a.rs", vec![hunk(1, "+a\n")]), file("b.rs", vec![hunk(1, &"+line\n".repeat(1_000))])]);
+        let cut = |name: &'static str| cut(&change, usize::MAX, |file| file.path() == &name.into())[0].text.len();
+        let size = |name: &'static str| size(&change, |file| file.path() == &name.into());
+        for name in ["a.rs", "b.rs"] {
+            assert!(size(name) <= cut(name) && size(name) + 40 > cut(name), "{name}: all but the line with the ranges");
+        }
+    }
+
+    #[test]
+    fn the_time_is_linear_in_the_text() {
+        let change = change(vec![file("a.rs", vec![hunk(1, &"+x\n".repeat(400_000))])]);
+        assert!(cut(&change, 400, all).len() > 3_000);
     }
 }

@@ -8,8 +8,8 @@ use crate::config::User;
 use crate::error::GateError;
 use crate::finding::Status;
 use crate::finding::merge::{self, Placed, Refuted};
-use crate::outcome::{Event, Then};
-use crate::plan::PassName;
+use crate::outcome::{Event, PassOutcome, PassResult, Then};
+use crate::plan::{Link, PassName, PassPlan, Plan};
 use crate::prompts::{self, Mark, Pass, Skills};
 use crate::provider;
 use crate::random;
@@ -17,8 +17,8 @@ use crate::redact::Redactor;
 use crate::report::printer::{Printer, Volume};
 use crate::report::progress::{Board, Channel, Progress};
 use crate::report::text::clean;
-use crate::review::{self, Batch, Interrupted, Script, Session};
-use crate::reviewer::{Provider, Reviewer, Spec};
+use crate::review::{self, Batch, Interrupted, Pool, Script, Session};
+use crate::reviewer::{Class, Provider, Spec};
 use crate::transport::process::{self, Caps, Child, Ended, Environment, Stderr, find_on_path};
 use crate::verdict::{self, Ground, Reason};
 use std::sync::Arc;
@@ -29,6 +29,8 @@ use std::time::Duration;
 const SLICE: usize = 24 << 10;
 /// What system text, brief and fences take of a window, in bytes.
 const OVERHEAD: usize = 16 << 10;
+/// The least that is sent in one call, in bytes of change, whatever a window leaves.
+const LEAST: usize = 1 << 10;
 /// Parts that one pass is cut into at the most.
 const MAX_PARTS: usize = 16;
 /// Subjects that are asked about at the same time.
@@ -46,18 +48,17 @@ pub(super) struct Briefing {
 
 /// Those who are asked, and what every question shares. A part of the run that worker threads may hold.
 struct Panel<'a> {
+    pool: Pool,
     specs: &'a [Spec],
     redactor: &'a Redactor,
     author: &'a Author,
     deadline: Deadline,
-    /// Kept for the refuter: a quarter of the whole (ruling on B14).
-    reserve: Duration,
     printer: Printer,
     interrupt: &'a Interrupt,
 }
 
 /// Resolves the configured reviewers: those that can be asked, in order, and why the others cannot.
-pub(super) fn specs(context: &Context, user: &User, only: &[String]) -> Result<(Vec<Spec>, Vec<String>), GateError> {
+pub(super) fn specs(context: &Context, user: &User, only: &[String], deadline: Deadline) -> Result<(Vec<Spec>, Vec<String>), GateError> {
     let mut unusable = Vec::new();
     let mut entries: Vec<_> = user.reviewers.iter().collect();
     if !only.is_empty() {
@@ -78,14 +79,14 @@ pub(super) fn specs(context: &Context, user: &User, only: &[String]) -> Result<(
         } else if spec.provider == Provider::Cli {
             unusable.push(format!("{} is a command-line reviewer, which this version does not ask yet", spec.name));
         } else {
-            specs.push(entry.with_key(entry.key.fetch(&context.env, &|argv| key_command(context, argv))));
+            specs.push(entry.with_key(entry.key.fetch(&context.env, &|argv| key_command(context, argv, deadline))));
         }
     }
     Ok((specs, unusable))
 }
 
 /// Runs the user's command that prints a key.
-fn key_command(context: &Context, argv: &[String]) -> Result<Vec<u8>, String> {
+fn key_command(context: &Context, argv: &[String], deadline: Deadline) -> Result<Vec<u8>, String> {
     let (name, args) = argv.split_first().ok_or("names no program")?;
     let child = Child {
         program: find_on_path(name, &context.env).ok_or_else(|| format!("names {name}, which is not on the PATH"))?,
@@ -95,7 +96,7 @@ fn key_command(context: &Context, argv: &[String]) -> Result<Vec<u8>, String> {
         stdin: Vec::new(),
         stderr: Stderr::Captured,
     };
-    let output = process::run(child, Deadline::after(KEY_COMMAND, Limit::Reviewer), Caps { stdout: 64 << 10, stderr: 64 << 10 })
+    let output = process::run(child, deadline.within(KEY_COMMAND, Limit::Reviewer), Caps { stdout: 64 << 10, stderr: 64 << 10 })
         .map_err(|error| error.to_string())?;
     match output.ended {
         Ended::Exited(0) => Ok(output.stdout),
@@ -108,10 +109,9 @@ fn key_command(context: &Context, argv: &[String]) -> Result<Vec<u8>, String> {
 ///
 /// # Errors
 /// A reason to refuse where the change does not fit into as many parts as one pass may have.
-pub(super) fn briefing(case: &Case, specs: &[Spec], redactor: &Redactor) -> Result<Briefing, Reason> {
+pub(super) fn briefing(case: &Case, capacity: usize, redactor: &Redactor) -> Result<Briefing, Reason> {
     let redactor = redactor.clone();
     let fence = Mark::new(random::bits128());
-    let capacity = capacity(specs);
     let change = crate::change::Change { files: case.sent.clone(), already_published: Vec::new() };
     let slices = slice::cut(&change, SLICE.min(capacity), |_| true);
     let parts = pack(slices, capacity);
@@ -120,7 +120,7 @@ pub(super) fn briefing(case: &Case, specs: &[Spec], redactor: &Redactor) -> Resu
             "the change needs {} calls for each pass, more than {MAX_PARTS}: split the push, or name generated and data files in the policy at the base",
             parts.len()
         );
-        return Err(Reason::new(Ground::Unavailable, text));
+        return Err(Reason::new(Ground::TooLarge, text));
     }
     let batches = parts
         .into_iter()
@@ -158,13 +158,30 @@ fn question(name: PassName) -> Pass {
     }
 }
 
-/// Returns the bytes of change that the roomiest reviewer takes in one call; a smaller one passes the call on.
-fn capacity(specs: &[Spec]) -> usize {
-    let room = |spec: &Spec| {
-        let answer = u64::from(spec.max_tokens).min(spec.window / 4);
-        usize::try_from((spec.window * 9 / 10).saturating_sub(answer) * 3).unwrap_or(usize::MAX)
+/// Returns the bytes of change that the preferred reviewer takes in one call. A smaller one passes, and is asked in smaller parts where nobody else answers.
+pub(super) fn capacity(plan: &Plan, specs: &[Spec]) -> usize {
+    let first = plan.passes.first().and_then(|pass| pass.chain.first());
+    first.map_or(LEAST, |link| room(&specs[link.reviewer]))
+}
+
+/// Returns the bytes of change that a reviewer takes in one call, with room left for the answer.
+fn room(spec: &Spec) -> usize {
+    let answer = u64::from(spec.max_tokens).min(spec.window / 4);
+    let bytes = usize::try_from((spec.window * 9 / 10).saturating_sub(answer) * 3).unwrap_or(usize::MAX);
+    bytes.saturating_sub(OVERHEAD).max(LEAST)
+}
+
+/// Puts a second round's results in the place of the first's, with the attempts of both.
+fn joined(first: Vec<PassResult>, mut second: Vec<PassResult>) -> Vec<PassResult> {
+    let again = |result: PassResult| match second.iter().position(|other| other.name == result.name) {
+        None => result,
+        Some(index) => {
+            let mut other = second.swap_remove(index);
+            other.attempts.splice(0..0, result.attempts);
+            PassResult { took: result.took + other.took, ..other }
+        }
     };
-    specs.iter().map(room).max().unwrap_or_default().saturating_sub(OVERHEAD).max(1 << 10)
+    first.into_iter().map(again).collect()
 }
 
 /// Packs slices in order into as few parts as hold them.
@@ -195,9 +212,17 @@ impl Run<'_> {
         let started = clock::instant();
         let printer = self.context.printer;
         let channel = if printer.volume() == Volume::Quiet { Channel::Off } else { self.request.progress };
-        let progress = Progress::start(channel, self.deadline);
+        let progress = Progress::start(channel, self.deadline.for_passes());
         let (specs, redactor, author, deadline) = (&self.specs, &self.redactor, &self.author, self.deadline);
-        let panel = Panel { specs, redactor, author, deadline, reserve: self.request.deadline / 4, printer, interrupt };
+        let connected = specs.iter().map(|spec| provider::connect(spec.clone())).collect::<Result<Vec<_>, _>>();
+        let pool = match connected {
+            Ok(reviewers) => Pool::new(reviewers),
+            Err(error) => {
+                open.iter_mut().for_each(|case| case.reasons.push(Reason::new(Ground::Config, error.to_string())));
+                return Duration::ZERO;
+            }
+        };
+        let panel = Panel { pool, specs, redactor, author, deadline, printer, interrupt };
         for chunk in open.chunks_mut(SUBJECTS) {
             // Each of these threads waits on channels under the one deadline, so joining them is bounded too.
             thread::scope(|scope| {
@@ -215,7 +240,7 @@ impl Panel<'_> {
     /// Puts every pass of a case to its chain, and settles what they claim.
     fn judge(&self, case: &mut Case, board: Board) {
         let Some(plan) = case.plan.clone() else { return };
-        let briefing = match briefing(case, self.specs, self.redactor) {
+        let briefing = match briefing(case, capacity(&plan, self.specs), self.redactor) {
             Ok(briefing) => briefing,
             Err(reason) => return case.reasons.push(reason),
         };
@@ -223,28 +248,50 @@ impl Panel<'_> {
             // Only binaries and paths that the policy names: listed, and nothing that a reviewer could read.
             return;
         }
-        let reviewers = match self.connect() {
-            Ok(reviewers) => reviewers,
-            Err(reason) => return case.reasons.push(reason),
-        };
-        let session = Session::new(reviewers, briefing.script, briefing.batches, self.author.families().clone(), self.watch(board));
+        let watch = self.watch(board);
+        let session =
+            |briefing: Briefing| Session::new(self.pool.clone(), briefing.script, briefing.batches, self.author.families().clone(), watch.clone());
+        let first = session(briefing);
         let stop = || self.interrupt.code().is_some();
-        let passes = review::run(&session, &plan, self.deadline.less(self.reserve), &stop);
-        let settled = passes.and_then(|passes| {
+        let settled = review::run(&first, &plan, self.deadline.for_passes(), &stop).and_then(|passes| {
             case.passes = passes;
-            self.settle(case, &session, &plan, &stop)
+            if let Some((smaller, again)) = self.for_smaller(case, &plan) {
+                let passes = review::run(&session(smaller), &again, self.deadline.for_passes(), &stop)?;
+                case.passes = joined(std::mem::take(&mut case.passes), passes);
+            }
+            self.settle(case, &first, &plan, &stop)
         });
         if settled == Err(Interrupted) {
             case.reasons.push(Reason::new(Ground::Unavailable, "interrupted before every pass had its answer"));
         }
     }
 
-    fn connect(&self) -> Result<Vec<Arc<dyn Reviewer>>, Reason> {
-        self.specs.iter().map(|spec| provider::connect(spec.clone()).map_err(|error| Reason::new(Ground::Config, error.to_string()))).collect()
+    /// Cuts the change into more parts for the reviewers that passed because a part was too large for them, where nobody else answered (product contract, class
+    /// table: "next, else cut into more slices").
+    fn for_smaller(&self, case: &Case, plan: &Plan) -> Option<(Briefing, Plan)> {
+        let unanswered = |pass: &&PassResult| !matches!(pass.outcome, PassOutcome::Reviewed(_)) && pass.claims.is_empty();
+        let too_small =
+            |pass: &PassResult| pass.attempts.iter().filter(|one| one.class == Some(Class::TooLarge)).map(|one| one.reviewer).collect::<Vec<_>>();
+        let mut passes = Vec::new();
+        for result in case.passes.iter().filter(unanswered) {
+            let small = too_small(result);
+            let planned = plan.passes.iter().find(|pass| pass.name.as_str() == result.name)?;
+            let chain: Vec<Link> = planned.chain.iter().filter(|link| small.contains(&link.reviewer)).copied().collect();
+            if !chain.is_empty() {
+                passes.push(PassPlan { name: planned.name, chain });
+            }
+        }
+        let links: Vec<Link> = passes.iter().flat_map(|pass| pass.chain.iter().copied()).collect();
+        if links.is_empty() {
+            return None;
+        }
+        let capacity = links.iter().map(|link| room(&self.specs[link.reviewer])).min().unwrap_or_default();
+        let briefing = briefing(case, capacity, self.redactor).ok()?;
+        Some((briefing, Plan { passes, refuter: plan.refuter.clone(), ineligible: Vec::new() }))
     }
 
     /// Places, merges and refutes what was claimed, and collects what speaks against the case.
-    fn settle(&self, case: &mut Case, session: &Session, plan: &crate::plan::Plan, stop: &dyn Fn() -> bool) -> Result<(), Interrupted> {
+    fn settle(&self, case: &mut Case, session: &Session, plan: &Plan, stop: &dyn Fn() -> bool) -> Result<(), Interrupted> {
         let claims: Vec<_> = case.passes.iter().flat_map(|pass| pass.claims.iter().map(|claim| (pass.name.as_str(), claim))).collect();
         let claimed = claims.len();
         let mut placed = merge::merge(&case.id, &case.subject.change, claims);
@@ -273,10 +320,10 @@ impl Panel<'_> {
 
     /// Tells the progress board and, with `-v`, the hop log what happens.
     fn watch(&self, board: Board) -> Arc<dyn Fn(Event) + Send + Sync> {
-        let names: Vec<(String, String)> = self.specs.iter().map(|spec| (spec.name.clone(), spec.label())).collect();
+        let names: Vec<String> = self.specs.iter().map(|spec| spec.name.clone()).collect();
         let (printer, redactor) = (self.printer, self.redactor.clone());
         Arc::new(move |event| match event {
-            Event::Asked { pass, reviewer } => board.waits(&pass, &names[reviewer].0),
+            Event::Asked { pass, reviewer } => board.waits(&pass, &names[reviewer]),
             Event::Finished { pass } => board.done(&pass),
             Event::Failed { pass, reviewer, class, detail, then } => {
                 let then = match then {
@@ -284,7 +331,7 @@ impl Panel<'_> {
                     Then::Next => "advancing",
                     Then::Exhausted => "exhausted",
                 };
-                printer.detail(&clean(&redactor.clean(&format!("[chain] {pass}: {} {class}: {detail} → {then}", names[reviewer].1))));
+                printer.detail(&clean(&redactor.clean(&format!("[chain] {pass}: {} {class}: {detail} → {then}", names[reviewer]))));
             }
         })
     }

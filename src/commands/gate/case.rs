@@ -5,7 +5,8 @@ use crate::author::Kind;
 use crate::change::subject::{Subject, SubjectId};
 use crate::change::{Body, BytePath, FileChange};
 use crate::clock::Timestamp;
-use crate::config::{self, Mode, Policy, Refute, WhenUnavailable};
+use crate::config::{self, Mode, Policy, Refute, Verify, WhenUnavailable};
+use crate::digest::{Digest, Fields};
 use crate::env::REVIEW_TIER;
 use crate::error::GateError;
 use crate::finding::{Finding, Status};
@@ -55,8 +56,7 @@ pub(in crate::commands) struct Case {
 impl Case {
     /// Gathers what is known about a subject.
     pub(super) fn prepare(run: &Run<'_>, subject: &Subject) -> Result<Case, GateError> {
-        let id = subject.id();
-        let layers = Layers::read(run.repo, subject, run.request.remote.as_deref())?;
+        let layers = Layers::read(run.repo, subject, run.request.remote.as_deref(), run.now)?;
         let policy = config::effective(&layers.base, layers.tip.as_ref(), run.now);
         let rules = rules(&policy)?;
         let computed = size(run.context, subject, &rules);
@@ -67,19 +67,23 @@ impl Case {
         let sizing = raised(computed, run.request.tier);
         let (sent, not_sent) = coverage(subject, &rules);
         let fresh = secrets::search(run, subject)?;
-        let findings = checks::policy_edits(&id, &subject.change, &layers);
+        let id = identity(subject, fresh.digest);
+        let findings = [checks::policy_edits(&id, &subject.change, &layers), checks::unreadable_source(&id, &subject.change.files)].concat();
         let (plan, mut reasons) = match plan_for(run, &sizing, &policy) {
             Ok(plan) => (Some(plan), Vec::new()),
             Err(reason) => (None, vec![reason]),
         };
         reasons.extend(layers.broken_tip.iter().map(|why| Reason::new(Ground::Config, format!("the policy that would land cannot be read: {why}"))));
         reasons.extend(fresh.reason());
-        reasons.extend(findings.iter().filter(|finding| finding.status == Status::Blocking).map(checks::reason));
+        reasons.extend(findings.iter().filter(|finding| finding.status == Status::Blocking).map(Reason::of_finding));
         reasons.extend(too_large(&sent));
+        reasons.extend(unsearched(&fresh.too_large, subject, &rules));
+        reasons.extend(asks_for_more(&policy, &sizing));
         let refs = subject.refs.iter().map(|r| RefName { remote: run.remote_name(), remote_ref: r.remote_ref.to_string() }).collect();
         let key = (!run.request.narrowed).then(|| key::of(run, subject, &policy, &sizing, plan.as_ref(), fresh.digest));
         let leniency = leniency(run, &policy, sizing.name);
-        let notes = [fresh.notes, policy.notes.clone(), too_low.into_iter().collect()].concat();
+        let notes =
+            [policy.notes.clone(), config::not_in_force(run.user, &policy), too_low.into_iter().collect(), unknown_tier(run.context)].concat();
         Ok(Case {
             subject: subject.clone(),
             id,
@@ -107,6 +111,11 @@ impl Case {
     /// Returns the basis of a subject that holds nothing to review: an empty change, and nothing new in between that must not leave.
     pub(super) fn nothing(&self) -> Option<Basis> {
         (self.subject.change.is_empty() && self.leaks.is_empty()).then_some(Basis::Nothing)
+    }
+
+    /// Tells whether an override may let it through: nothing stands against it that an override does not lift.
+    pub(super) fn is_liftable(&self) -> bool {
+        self.reasons.iter().all(|reason| reason.ground.is_lifted_by_override())
     }
 
     /// Tells whether somebody must be asked.
@@ -138,6 +147,18 @@ impl Case {
     }
 }
 
+/// Returns the id that an override names. It is bound to the trees, the changed entries and all text that would be published on the way: what was added and
+/// taken out again between the two ends leaves the machine as well.
+fn identity(subject: &Subject, fresh: Digest) -> SubjectId {
+    let mut fields = Fields::new("review-gate case v1");
+    fields.add(subject.id().0);
+    fields.add(fresh.hex());
+    SubjectId(fields.finish().short(16))
+}
+
+/// What to do where the policy that is published cannot be read: it refuses everything, its own repair included.
+const BROKEN_BASE: &str = "the policy that is published already is broken, and nothing passes until it is mended; a person pushes the repair once with `git push --no-verify`";
+
 /// The policies that speak for a subject.
 pub(super) struct Layers {
     /// Of its base and of the remote's default branch.
@@ -149,10 +170,15 @@ pub(super) struct Layers {
 }
 
 impl Layers {
-    pub(super) fn read(repo: &Repo, subject: &Subject, remote: Option<&str>) -> Result<Layers, GateError> {
+    pub(super) fn read(repo: &Repo, subject: &Subject, remote: Option<&str>, now: Timestamp) -> Result<Layers, GateError> {
         let parse = |file: &PolicyFile| config::policy_layer(&file.bytes, &file.origin);
-        let files = repo.policy_files(subject, remote, None)?;
-        let base = files.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
+        let read = |base: Option<&str>| -> Result<Vec<config::PolicyLayer>, GateError> {
+            let files = repo.policy_files(subject, remote, base)?;
+            files.iter().map(parse).collect::<Result<_, _>>().map_err(|error| GateError::from(error).hinted(BROKEN_BASE))
+        };
+        // Where the remote has no default branch, the policy itself names the branch whose policy holds as well.
+        let named = config::effective(&read(None)?, None, now).base;
+        let base = read(named.as_deref())?;
         let tip = repo.tip_policy(subject)?;
         Ok(match tip.as_ref().map(parse) {
             None => Layers { base, tip: None, broken_tip: None },
@@ -171,7 +197,7 @@ fn rules(policy: &Policy) -> Result<PathRules, GateError> {
 
 /// Sizes a subject under its policies.
 pub(super) fn sizing(context: &Context, repo: &Repo, subject: &Subject, now: Timestamp) -> Result<Sizing, GateError> {
-    let layers = Layers::read(repo, subject, None)?;
+    let layers = Layers::read(repo, subject, None, now)?;
     Ok(size(context, subject, &rules(&config::effective(&layers.base, layers.tip.as_ref(), now))?))
 }
 
@@ -179,6 +205,12 @@ pub(super) fn sizing(context: &Context, repo: &Repo, subject: &Subject, now: Tim
 fn size(context: &Context, subject: &Subject, rules: &PathRules) -> Sizing {
     let asked = context.env.text(REVIEW_TIER).and_then(Tier::parse).map(|tier| (tier, REVIEW_TIER));
     tier::tier(&subject.change, rules, asked)
+}
+
+/// A tier that nobody knows raises nothing, and whoever set it should hear so.
+fn unknown_tier(context: &Context) -> Vec<String> {
+    let word = context.env.text(REVIEW_TIER).filter(|word| Tier::parse(word).is_none());
+    word.map(|word| format!("{REVIEW_TIER}={word} is not a tier and was not applied; use light, standard or full")).into_iter().collect()
 }
 
 /// Applies `--tier`, which raises.
@@ -214,6 +246,30 @@ fn too_large(sent: &[FileChange]) -> Option<Reason> {
             format!("too large to be reviewed: {}; split it, or name it as `data` in the policy at the base", names.join(", ")),
         )
     })
+}
+
+/// A file that is too large to be searched for secrets refuses, unless the policy at the base calls it data: what nobody looked at must not leave in silence.
+fn unsearched(large: &[BytePath], subject: &Subject, rules: &PathRules) -> Option<Reason> {
+    let by_policy = |path: &BytePath| subject.change.file(path).is_some_and(|file| rules.treatment(file).is_by_policy());
+    let names: Vec<String> = large.iter().filter(|path| !by_policy(path)).map(ToString::to_string).collect();
+    let text = || format!("too large to be searched for secrets: {}; split it, or name it as `data` in the policy at the base", names.join(", "));
+    (!names.is_empty()).then(|| Reason::new(Ground::TooLarge, text()))
+}
+
+/// What a policy asks for beyond reviews: a person at this tier, or what this version cannot do and therefore must not skip in silence.
+fn asks_for_more(policy: &Policy, sizing: &Sizing) -> Vec<Reason> {
+    let person = policy
+        .checkpoint
+        .contains(&sizing.name)
+        .then(|| Reason::new(Ground::NeedsHuman, format!("the policy asks for a person at tier {}", sizing.name)));
+    let verify = match policy.verify {
+        Verify::Advisory => None,
+        Verify::Enforce => Some(Reason::new(
+            Ground::Config,
+            "the policy says `verify: enforce`, and this version has no verifier; take the key out of the policy at the base",
+        )),
+    };
+    person.into_iter().chain(verify).collect()
 }
 
 fn plan_for(run: &Run<'_>, sizing: &Sizing, policy: &Policy) -> Result<Plan, Reason> {

@@ -16,12 +16,12 @@ use case::Case;
 use super::interrupt::Interrupt;
 use super::{Context, Gated};
 use crate::author::{Author, Stated, Who};
-use crate::change::subject::{Subject, SubjectId};
+use crate::change::subject::Subject;
 use crate::cli::Format;
 use crate::clock::{self, Deadline, Limit, Timestamp};
 use crate::config::{Stage, User};
 use crate::error::GateError;
-use crate::exit::{Code, PassProof, Refusal, Told};
+use crate::exit::{Code, ExitStatus, PassProof, Refusal, Told};
 use crate::git::{Repo, Selected};
 use crate::ledger::{Ledger, LedgerError, Reason as OverrideReason, RunRecord, Standing};
 use crate::plan::PassName;
@@ -34,6 +34,8 @@ use crate::report::{json, text, v1::Report};
 use crate::reviewer::Spec;
 use crate::tier::{Sizing, Tier};
 use crate::verdict::{self, Basis, Decision, Ground, Reason};
+use std::fs::File;
+use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -73,8 +75,24 @@ pub(super) struct Sink {
     pub file: Option<PathBuf>,
 }
 
-/// How the gate ended; the report was shown.
-pub(super) struct Answer(pub Gated);
+impl Sink {
+    /// Opens the file before anything is spent: a path that cannot be written must not cost a review.
+    fn open(&self) -> Result<Option<File>, GateError> {
+        let open = |path: &PathBuf| {
+            let hint = "name a file in a folder that is there and can be written";
+            File::create(path)
+                .map_err(|error| GateError::usage(error).while_doing(format!("cannot write the report to {}", path.display())).hinted(hint))
+        };
+        self.file.as_ref().map(open).transpose()
+    }
+
+    fn render(&self, report: &Report) -> String {
+        match self.format {
+            Format::Text => text::render(report, false),
+            Format::Json => json::render(report),
+        }
+    }
+}
 
 /// One run: what is known from the first moment.
 pub(super) struct Run<'a> {
@@ -97,7 +115,8 @@ pub(super) struct Run<'a> {
 ///
 /// # Errors
 /// What keeps a verdict from being reached or recorded, with its status; an error is never a pass.
-pub(super) fn gate(context: &Context, repo: &Repo, user: &User, request: Request) -> Result<Answer, GateError> {
+pub(super) fn gate(context: &Context, repo: &Repo, user: &User, request: Request) -> Result<Gated, GateError> {
+    let file = request.sink.open()?;
     let mut ledger = Ledger::open(repo.common_dir()).map_err(of_ledger)?;
     let run = Run::begin(context, repo, user, request)?;
     let mut cases = run.cases()?;
@@ -113,7 +132,7 @@ pub(super) fn gate(context: &Context, repo: &Repo, user: &User, request: Request
         Some(code) => Err(code),
         None => Ok(verdict::decide(&run.id, &verdicts)),
     };
-    run.finish(&cases, decision, waited, &mut ledger)
+    run.finish(&cases, decision, waited, &mut ledger, file)
 }
 
 /// Puts an error that kept the run from a verdict into the report's form, for programs. People read it on stderr; the status says the same either way.
@@ -121,7 +140,7 @@ pub(super) fn tell_error(context: &Context, sink: &Sink, error: &GateError) {
     if sink.format != Format::Json {
         return;
     }
-    let report = json::render(&view::of_error(error)) + "\n";
+    let report = json::render(&view::of_error(error));
     match &sink.file {
         None => context.printer.result(report.as_bytes()),
         // That the file cannot be written is no news worth more than the error itself.
@@ -138,12 +157,14 @@ pub(super) fn dry_run(context: &Context, repo: &Repo, user: &User, request: Requ
     let mut said = String::new();
     for case in run.cases()? {
         let (added, deleted) = case.subject.change.counts();
-        said += &format!("{}: {} ({} files, +{added} -{deleted})\n", case.subject.label(), case.sizing, case.subject.change.files.len());
-        let Some(plan) = &case.plan else {
-            said += &case.reasons.iter().map(|reason| format!("  {}\n", reason.text)).collect::<String>();
-            continue;
-        };
-        for pass in &plan.passes {
+        said += &format!("{}: {} ({} changed, +{added} -{deleted})\n", case.subject.label(), case.sizing, case.subject.change.files.len());
+        said += &case
+            .reasons
+            .iter()
+            .map(|reason| format!("  would refuse ({}): {}\n", ExitStatus::refuse(reason.ground.into()), reason.text))
+            .collect::<String>();
+        said += &case.notes.iter().map(|note| format!("  note: {note}\n")).collect::<String>();
+        for pass in case.plan.iter().filter(|_| case.reasons.is_empty()).flat_map(|plan| &plan.passes) {
             let chain: Vec<String> = pass.chain.iter().map(|link| run.specs[link.reviewer].name.clone()).collect();
             said += &format!("  {}: {}\n", pass.name, chain.join(", then "));
         }
@@ -177,7 +198,8 @@ pub(super) fn prompts(context: &Context, repo: &Repo, user: &User, request: Requ
             return Err(GateError::usage(format!("--pass {only}: no such pass at tier {}", case.sizing.name))
                 .hinted(format!("there are: {}", known.join(", "))));
         }
-        let briefing = ask::briefing(&case, &run.specs, &run.redactor).map_err(|reason| refused(&reason))?;
+        case.reasons.iter().for_each(|reason| context.printer.error(&text::clean(&format!("nothing of this would be sent: {}", reason.text))));
+        let briefing = ask::briefing(&case, ask::capacity(plan, &run.specs), &run.redactor).map_err(|reason| refused(&reason))?;
         for batch in &briefing.batches {
             for name in &names {
                 let nonce = Mark::new(random::bits128());
@@ -193,7 +215,8 @@ pub(super) fn prompts(context: &Context, repo: &Repo, user: &User, request: Requ
 impl<'a> Run<'a> {
     fn begin(context: &'a Context, repo: &'a Repo, user: &'a User, request: Request) -> Result<Run<'a>, GateError> {
         let started = clock::instant();
-        let (specs, unusable) = ask::specs(context, user, &request.reviewers)?;
+        let deadline = Deadline::after(request.deadline, Limit::Run);
+        let (specs, unusable) = ask::specs(context, user, &request.reviewers, deadline)?;
         let keys: Vec<_> = specs.iter().filter_map(Spec::secret).cloned().collect();
         let allowed: Vec<String> = user.allow_secrets.iter().cloned().collect();
         let mut stated: Vec<Stated> = user.stated().into_iter().collect();
@@ -202,7 +225,6 @@ impl<'a> Run<'a> {
         for subject in &request.selected.subjects {
             signs.extend(repo.trailers(subject)?);
         }
-        let deadline = Deadline::after(request.deadline, Limit::Run);
         let author = Author::detect(&stated, &context.env, &signs);
         let redactor = Redactor::new(&keys, &allowed);
         let (id, now) = (random::hex128(), clock::now_utc());
@@ -218,7 +240,7 @@ impl<'a> Run<'a> {
     fn override_now(&self, cases: &[Case], ledger: &mut Ledger) -> Result<(), GateError> {
         let Some(typed) = &self.request.override_reason else { return Ok(()) };
         let reason = OverrideReason::parse(&self.redactor.clean(typed)).map_err(|error| GateError::new(Code::Override, error))?;
-        for case in cases.iter().filter(|case| !case.subject.change.is_empty()) {
+        for case in cases.iter().filter(|case| case.nothing().is_none() && case.is_liftable()) {
             let place = case.refs.first().cloned();
             ledger.add_override(&case.id, place, &reason, Default::default(), self.now).map_err(of_ledger)?;
         }
@@ -232,6 +254,8 @@ impl<'a> Run<'a> {
             return;
         }
         match ledger.history().override_for(&case.id, &case.refs, self.now) {
+            // An override lifts what was judged, never a set-up that is broken (product contract, exit table).
+            Standing::Valid(_) if !case.is_liftable() => return,
             Standing::Valid(found) => {
                 case.basis = Some(Basis::Overridden(found.id.clone()));
                 case.overridden = Some(found);
@@ -248,7 +272,14 @@ impl<'a> Run<'a> {
     }
 
     /// Records durably, shows the report, and only then hands out the proof.
-    fn finish(&self, cases: &[Case], decision: Result<Decision, Code>, waited: Duration, ledger: &mut Ledger) -> Result<Answer, GateError> {
+    fn finish(
+        &self,
+        cases: &[Case],
+        decision: Result<Decision, Code>,
+        waited: Duration,
+        ledger: &mut Ledger,
+        file: Option<File>,
+    ) -> Result<Gated, GateError> {
         let word = decision.as_ref().map_or(verdict::Word::Error, Decision::word);
         let code = match &decision {
             Ok(Decision::Accepted(_)) => None,
@@ -258,31 +289,26 @@ impl<'a> Run<'a> {
         let report = view::report(self, cases, word, code, waited);
         let record: RunRecord = record::of(self, cases, word, code, &report);
         let recorded = ledger.append_run(record, self.now).map_err(of_ledger)?;
-        self.show(&report)?;
-        let gated = match (decision, code) {
+        self.show(&report, file);
+        Ok(match (decision, code) {
             (Ok(Decision::Accepted(accepted)), None) => Ok(PassProof::new(accepted, &recorded)?),
             (_, code) => Err(Refusal(code.unwrap_or(Code::Internal))),
-        };
-        Ok(Answer(gated))
+        })
     }
 
-    fn show(&self, report: &Report) -> Result<(), GateError> {
+    /// Shows the report to people, or as JSON where no file was named for it, and writes the file.
+    fn show(&self, report: &Report, file: Option<File>) {
         let printer = self.context.printer;
-        let clean = |text: String| self.redactor.clean(&text);
-        if let Some(file) = &self.request.sink.file {
-            let rendered = match self.request.sink.format {
-                Format::Text => text::render(report, false),
-                Format::Json => json::render(report) + "\n",
-            };
-            let failed = |error| GateError::usage(error).while_doing(format!("cannot write the report to {}", file.display()));
-            std::fs::write(file, clean(rendered)).map_err(failed)?;
+        match (self.request.sink.format, &file) {
+            (Format::Json, None) => printer.result(json::render(report).as_bytes()),
+            _ if printer.volume() == Volume::Quiet && report.exit_code == 0 => {}
+            (Format::Json | Format::Text, _) => printer.result(text::render(report, printer.colored()).as_bytes()),
         }
-        match self.request.sink.format {
-            Format::Json if self.request.sink.file.is_none() => printer.result(clean(json::render(report) + "\n").as_bytes()),
-            Format::Json | Format::Text if printer.volume() == Volume::Quiet && report.exit_code == 0 => {}
-            Format::Json | Format::Text => printer.result(clean(text::render(report, printer.colored())).as_bytes()),
+        if let Some(mut file) = file
+            && let Err(error) = file.write_all(self.request.sink.render(report).as_bytes())
+        {
+            printer.error(&format!("warning: the report could not be written to its file: {error}"));
         }
-        Ok(())
     }
 
     fn remote_name(&self) -> String {
@@ -320,9 +346,4 @@ fn of_ledger(error: LedgerError) -> GateError {
 /// Makes the reason for a subject that no reviewer may judge.
 fn no_reviewer(text: String) -> Reason {
     Reason::new(Ground::Config, text)
-}
-
-/// Shortens a subject id for messages that name several.
-fn short(id: &SubjectId) -> &str {
-    &id.0
 }

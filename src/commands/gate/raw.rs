@@ -17,7 +17,8 @@ pub(super) fn keep(run: &Run<'_>, cases: &mut [Case]) {
     let dir = run.repo.common_dir().join("review-gate").join("raw");
     for case in cases {
         for pass in &case.passes {
-            let Some(raw) = pass.outcome.fault().and_then(|fault| fault.raw.as_deref()) else { continue };
+            let raw = pass.outcome.fault().and_then(|fault| fault.raw.as_deref());
+            let Some(raw) = raw.filter(|raw| !raw.trim().is_empty()) else { continue };
             // The time comes first, so that names sort by age.
             let name = format!("{}-{}-{}-{}.txt", run.now.as_millisecond(), &run.id[..8], case.id.0, pass.name);
             if let Some(file) = write(&dir, &name, &run.redactor.clean(raw)) {

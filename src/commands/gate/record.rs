@@ -3,8 +3,9 @@
 use super::{Case, Run, view};
 use crate::env::Env;
 use crate::exit::{self, Code, ExitStatus};
-use crate::ledger::{self, FindingRecord, ReviewerRecord, RunRecord, SubjectRecord};
+use crate::ledger::{self, FindingRecord, RefName, ReviewerRecord, RunRecord, SubjectRecord};
 use crate::outcome::PassOutcome;
+use crate::report::text::clean;
 use crate::report::v1::Report;
 use crate::verdict::{Basis, Word};
 
@@ -38,7 +39,7 @@ fn subject(run: &Run<'_>, case: &Case, report: &Report) -> SubjectRecord {
     let text = |oid: Option<crate::change::Oid>| oid.map(|oid| oid.to_string());
     SubjectRecord {
         id: case.id.0.clone(),
-        refs: case.refs.clone(),
+        refs: refs(case),
         tier: case.sizing.name.to_string(),
         verdict: exit::word(case.verdict().word()),
         basis: basis(case),
@@ -54,12 +55,23 @@ fn subject(run: &Run<'_>, case: &Case, report: &Report) -> SubjectRecord {
     }
 }
 
+/// Lists the refs, of very many only the first: a line of the ledger has its limit, and an override is for one ref in any case.
+fn refs(case: &Case) -> Vec<RefName> {
+    const MOST: usize = 100;
+    let mut refs: Vec<RefName> = case.refs.iter().take(MOST).cloned().collect();
+    if case.refs.len() > MOST {
+        refs.push(RefName { remote: String::new(), remote_ref: format!("and {} more", case.refs.len() - MOST) });
+    }
+    refs
+}
+
 /// Says what the verdict rests on. Only `Reviewed` leaves a receipt, so everything less must say so.
 fn basis(case: &Case) -> ledger::Basis {
     match &case.basis {
         Some(Basis::Nothing) => ledger::Basis::Nothing,
         Some(Basis::Overridden(id)) => ledger::Basis::Override(id.clone()),
         Some(Basis::Receipt(seq)) => ledger::Basis::Receipt(*seq),
+        Some(Basis::Judged(_)) | None if case.passes.is_empty() && case.verdict().word() == Word::Unavailable => ledger::Basis::Unreviewed,
         Some(Basis::Judged(_)) | None if case.passes.is_empty() => ledger::Basis::Checked,
         Some(Basis::Judged(_)) | None => {
             let answered = case.passes.iter().all(|pass| matches!(pass.outcome, PassOutcome::Reviewed(_)));
@@ -93,10 +105,10 @@ fn finding_record(run: &Run<'_>, finding: &crate::finding::Finding) -> FindingRe
     FindingRecord {
         id: finding.id.clone(),
         severity: finding.claim.severity.to_string(),
-        rule: run.redactor.clean(&finding.claim.rule),
+        rule: clean(&run.redactor.clean(&finding.claim.rule)),
         path: finding.path.as_ref().map(ToString::to_string).unwrap_or_default(),
         line: finding.line,
-        title: run.redactor.clean(&finding.claim.title),
+        title: clean(&run.redactor.clean(&finding.claim.title)),
         status: finding.status.as_str().to_owned(),
     }
 }

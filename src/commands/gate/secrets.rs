@@ -1,11 +1,12 @@
 //! The search for secrets in everything that would be published for the first time, commit by commit. It comes before any byte is sent.
 
 use super::Run;
+use crate::change::BytePath;
 use crate::change::subject::Subject;
 use crate::digest::{Digest, Fields};
 use crate::error::GateError;
 use crate::git::FreshFile;
-use crate::redact::{Leak, Redactor};
+use crate::redact::Leak;
 use crate::verdict::{Ground, Reason};
 use std::collections::BTreeSet;
 
@@ -15,25 +16,27 @@ pub(super) struct Fresh {
     pub leaks: Vec<Leak>,
     /// The digest of all new text: two pushes that publish the same are the same for a receipt.
     pub digest: Digest,
-    /// What could not be searched.
-    pub notes: Vec<String>,
+    /// Files that are too large to be searched.
+    pub too_large: Vec<BytePath>,
 }
 
-/// Searches the new text of a subject.
+/// Searches the new text of a subject: whole new blobs beside the old sides, so that a key is seen whose armour was there before, and the hunks as they would be
+/// sent, so that nothing is masked for the reviewer that is not refused here.
 pub(super) fn search(run: &Run<'_>, subject: &Subject) -> Result<Fresh, GateError> {
-    let mut leaks = Vec::new();
+    let redactor = &run.redactor;
+    let mut leaks = redactor.leaks(&subject.change);
     let mut seen = BTreeSet::new();
-    let large = run.repo.fresh_text(subject, &mut |file| {
-        let text = file.lines.iter().flat_map(|(_, line)| [line.as_slice(), b"\n"]).collect::<Vec<_>>().concat();
-        seen.insert(identity(file, &text));
-        leaks.extend(in_file(&run.redactor, file, &text));
+    let too_large = run.repo.fresh_text(subject, &mut |file| {
+        seen.insert(identity(file));
+        let before: Vec<&[u8]> = file.before.iter().map(Vec::as_slice).collect();
+        leaks.extend(redactor.leaks_in_blob(&file.path, &before, &file.content));
+        leaks.extend(redactor.leak_in_path(&file.path));
     })?;
     let mut digest = Fields::new("review-gate fresh text v1");
     seen.iter().for_each(|identity| digest.add(identity.hex()));
-    leaks.sort_by(|a: &Leak, b| (&a.path, a.line).cmp(&(&b.path, b.line)));
-    leaks.dedup();
-    let notes = large.iter().map(|path| format!("{path} is too large to be searched for secrets")).collect();
-    Ok(Fresh { leaks, digest: digest.finish(), notes })
+    leaks.sort_by(|a: &Leak, b| (&a.path, a.digest, a.line).cmp(&(&b.path, b.digest, b.line)));
+    leaks.dedup_by(|a, b| a.path == b.path && a.digest == b.digest);
+    Ok(Fresh { leaks, digest: digest.finish(), too_large })
 }
 
 impl Fresh {
@@ -49,15 +52,9 @@ impl Fresh {
     }
 }
 
-fn identity(file: &FreshFile, text: &[u8]) -> Digest {
+fn identity(file: &FreshFile) -> Digest {
     let mut fields = Fields::new("review-gate fresh file v1");
     fields.add(file.path.as_bytes());
-    fields.add(text);
+    file.lines.iter().for_each(|(_, line)| fields.add(line));
     fields.finish()
-}
-
-/// Finds the secrets in the new lines of a file and gives them the numbers that they have in it.
-fn in_file(redactor: &Redactor, file: &FreshFile, text: &[u8]) -> Vec<Leak> {
-    let number = |line: u32| file.lines.get(line.saturating_sub(1) as usize).map_or(line, |(number, _)| *number);
-    redactor.leaks_in_blob(&file.path, None, text).into_iter().map(|leak| Leak { line: number(leak.line), ..leak }).collect()
 }

@@ -1,6 +1,6 @@
 //! What came of the run → the report. Nothing is decided here.
 
-use super::{Case, Run, short};
+use super::{Case, Run};
 use crate::author::Kind;
 use crate::clock;
 use crate::error::GateError;
@@ -10,7 +10,7 @@ use crate::outcome::{Attempt, PassOutcome, PassResult};
 use crate::random;
 use crate::report::v1;
 use crate::reviewer::{Class, Price, Usage};
-use crate::verdict::{Basis, Ground, Reason, Word};
+use crate::verdict::{self, About, Basis, Ground, Reason, Word};
 use std::time::Duration;
 
 /// Builds the report. `code` is `None` where the run is accepted; `waited` is the time that reviewers took.
@@ -20,7 +20,7 @@ pub(super) fn report(run: &Run<'_>, cases: &[Case], word: Word, code: Option<Cod
     reasons.sort();
     reasons.dedup();
     let codes: Vec<String> = reasons.iter().map(|reason| reason.ground.reason().to_owned()).collect();
-    let findings: Vec<v1::Finding> = cases.iter().flat_map(|case| case.findings.iter().map(finding)).collect();
+    let findings: Vec<v1::Finding> = cases.iter().flat_map(|case| case.findings.iter().map(|one| finding(run, one))).collect();
     let total = run.started.elapsed();
     v1::Report {
         schema: v1::SCHEMA,
@@ -30,7 +30,7 @@ pub(super) fn report(run: &Run<'_>, cases: &[Case], word: Word, code: Option<Cod
         verdict: word.to_string(),
         exit_code: code.map_or(0, |code| ExitStatus::refuse(code).code()),
         reasons: if codes.is_empty() || is_interrupt(code) { vec![settled(cases, code)] } else { dedup(codes) },
-        explanations: explanations(&reasons),
+        explanations: explanations(&reasons, &findings).iter().map(|text| run.redactor.clean(text)).collect(),
         author: author(run),
         subjects: cases.iter().zip(&verdicts).map(|(case, verdict)| subject(run, case, verdict.word())).collect(),
         deletions: run.request.selected.deletions.iter().map(ToString::to_string).collect(),
@@ -76,29 +76,33 @@ fn reason_of(code: Code) -> &'static str {
         Code::Secret => Ground::Secret.reason(),
         Code::Override => Ground::Override.reason(),
         Code::Internal => Ground::Internal.reason(),
-        Code::Interrupted | Code::Terminated => "RG312",
+        Code::Interrupted | Code::Terminated => verdict::INTERRUPTED,
     }
 }
 
-/// The reasons in words. Findings are shown in full elsewhere, so here they are only counted.
-fn explanations(reasons: &[&Reason]) -> Vec<String> {
-    let findings = reasons.iter().filter(|reason| reason.ground == Ground::Finding).count();
-    let counted = match findings {
+/// The reasons in words. Passes and findings are shown in full elsewhere, so here they are only counted.
+fn explanations(reasons: &[&Reason], findings: &[v1::Finding]) -> Vec<String> {
+    let count = |number: usize, one: &str, many: &str| match number {
         0 => None,
-        1 => Some("1 finding blocks".to_owned()),
-        many => Some(format!("{many} findings block")),
+        1 => Some(format!("1 {one}")),
+        number => Some(format!("{number} {many}")),
     };
-    counted.into_iter().chain(reasons.iter().filter(|reason| reason.ground != Ground::Finding).map(|reason| reason.text.clone())).collect()
+    let blocking = findings.iter().filter(|finding| finding.status == Status::Blocking.as_str()).count();
+    let missing = reasons.iter().filter(|reason| reason.about == About::Pass).count();
+    let counted =
+        [count(blocking, "finding blocks", "findings block"), count(missing, "mandatory pass has no answer", "mandatory passes have no answer")];
+    let rest = reasons.iter().filter(|reason| reason.about == About::Subject).map(|reason| reason.text.clone());
+    counted.into_iter().flatten().chain(rest).collect()
 }
 
 /// The reason code of a run that nothing speaks against.
 fn settled(cases: &[Case], code: Option<Code>) -> String {
     let all = |is: fn(&Basis) -> bool| !cases.is_empty() && cases.iter().all(|case| case.basis.as_ref().is_some_and(is));
     let word = match code {
-        Some(_) => reason_of(Code::Interrupted),
-        None if cases.is_empty() || all(|basis| matches!(basis, Basis::Nothing)) => "RG010",
-        None if cases.iter().any(|case| matches!(case.basis, Some(Basis::Overridden(_)))) => "RG600",
-        None => "RG000",
+        Some(_) => verdict::INTERRUPTED,
+        None if cases.is_empty() || all(|basis| matches!(basis, Basis::Nothing)) => verdict::NOTHING,
+        None if cases.iter().any(|case| matches!(case.basis, Some(Basis::Overridden(_)))) => verdict::OVERRIDDEN,
+        None => verdict::CLEAN,
     };
     word.to_owned()
 }
@@ -129,7 +133,7 @@ fn notes(run: &Run<'_>, cases: &[Case]) -> Vec<String> {
     }
     notes.sort();
     notes.dedup();
-    notes
+    notes.iter().map(|note| run.redactor.clean(note)).collect()
 }
 
 fn ineligible(run: &Run<'_>, cases: &[Case]) -> Vec<String> {
@@ -155,7 +159,7 @@ fn subject(run: &Run<'_>, case: &Case, word: Word) -> v1::Subject {
         force: r.force,
     });
     v1::Subject {
-        id: short(&case.id).to_owned(),
+        id: case.id.0.clone(),
         refs: refs.collect(),
         verdict: word.to_string(),
         tier: v1::Tier {
@@ -192,10 +196,10 @@ fn pass(run: &Run<'_>, case: &Case, result: &PassResult) -> v1::Pass {
         provider: text(|spec| spec.provider.as_str().to_owned()),
         family: text(|spec| spec.family.to_string()),
         model: text(|spec| spec.model.clone()),
-        model_reported: result.model_reported.clone(),
+        model_reported: result.model_reported.as_ref().map(|model| run.redactor.clean(model)),
         outcome: result.outcome.as_str().to_owned(),
         class: fault.map(|fault| fault.class.to_string()),
-        message: fault.map(|fault| message(&result.outcome, fault.class, &fault.detail) + &kept(case, result)),
+        message: fault.map(|fault| run.redactor.clean(&message(&result.outcome, fault.class, &fault.detail)) + &kept(case, result)),
         degraded: result.degraded,
         cached_slices: 0,
         attempts: result.attempts.iter().map(|one| attempt(run, one)).collect(),
@@ -234,32 +238,34 @@ fn attempt(run: &Run<'_>, attempt: &Attempt) -> v1::Attempt {
     v1::Attempt {
         reviewer: run.specs[attempt.reviewer].name.clone(),
         class: attempt.class.map(|class| class.to_string()),
-        message: attempt.detail.clone(),
+        message: run.redactor.clean(&attempt.detail),
         ms: millis(attempt.took),
     }
 }
 
-fn finding(finding: &Finding) -> v1::Finding {
+/// Every word of a reviewer or a server goes through the redactor, string by string: masking a rendered report could cut through its form.
+fn finding(run: &Run<'_>, finding: &Finding) -> v1::Finding {
     let claim = &finding.claim;
+    let clean = |text: &String| run.redactor.clean(text);
     v1::Finding {
         id: finding.id.clone(),
         subject: finding.subject.0.clone(),
         severity: claim.severity.to_string(),
-        rule: claim.rule.clone(),
-        file: finding.path.as_ref().map_or_else(|| claim.file.clone(), ToString::to_string),
+        rule: clean(&claim.rule),
+        file: finding.path.as_ref().map_or_else(|| clean(&claim.file), ToString::to_string),
         line: finding.line,
-        title: claim.title.clone(),
-        issue: claim.issue.clone(),
-        cause: claim.cause.clone(),
-        failing_case: claim.failing_case.clone(),
-        evidence: claim.evidence.clone(),
+        title: clean(&claim.title),
+        issue: clean(&claim.issue),
+        cause: clean(&claim.cause),
+        failing_case: clean(&claim.failing_case),
+        evidence: clean(&claim.evidence),
         provenance: claim.provenance.as_str(),
-        confidence: claim.confidence.clone(),
-        fix: claim.fix.clone(),
-        proof: claim.proof.clone(),
+        confidence: clean(&claim.confidence),
+        fix: clean(&claim.fix),
+        proof: clean(&claim.proof),
         sources: finding.sources.clone(),
         status: finding.status.as_str(),
-        note: finding.note.clone(),
+        note: finding.note.as_ref().map(clean),
     }
 }
 

@@ -4,7 +4,7 @@
 
 /// An API that takes a key.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Api {
+pub(super) struct Api {
     /// The reviewer's name in the configuration.
     pub name: &'static str,
     /// Variables that hold its key, by habit; the first that is set is used.
@@ -21,7 +21,7 @@ pub struct Api {
 
 /// A command-line reviewer.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Cli {
+pub(super) struct Cli {
     /// The program's name, and the reviewer's.
     pub name: &'static str,
     /// A current model.
@@ -29,7 +29,7 @@ pub struct Cli {
 }
 
 /// APIs, in the order in which they are preferred where nothing else decides.
-pub const APIS: &[Api] = &[
+pub(super) const APIS: &[Api] = &[
     Api { name: "openai", key_variables: &["OPENAI_API_KEY"], provider: "openai", host: None, model: "gpt-5.6-sol", family: "openai" },
     Api { name: "anthropic", key_variables: &["ANTHROPIC_API_KEY"], provider: "anthropic", host: None, model: "claude-opus-5", family: "anthropic" },
     Api {
@@ -75,7 +75,7 @@ pub const APIS: &[Api] = &[
 ];
 
 /// Command-line reviewers.
-pub const CLIS: &[Cli] = &[
+pub(super) const CLIS: &[Cli] = &[
     Cli { name: "codex", model: "gpt-5.6-sol" },
     Cli { name: "claude", model: "claude-opus-5" },
     Cli { name: "gemini", model: "gemini-pro-latest" },

@@ -9,7 +9,7 @@ const OLLAMA_PORT: &str = "11434";
 
 /// What was found.
 #[derive(Debug, Default)]
-pub struct Findings {
+pub(super) struct Found {
     /// Command-line reviewers, with where they are.
     pub clis: Vec<(&'static Cli, PathBuf)>,
     /// APIs whose key variable is set, with the variable's name.
@@ -20,7 +20,7 @@ pub struct Findings {
 
 /// A local ollama.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Ollama {
+pub(super) struct Ollama {
     /// Its base URL.
     pub host: String,
     /// Names of its models, as it lists them.
@@ -28,8 +28,8 @@ pub struct Ollama {
 }
 
 /// Looks around. `list_models` asks the ollama at a base URL for its models, within a second; none where nobody answers.
-pub fn look(env: &Env, list_models: &dyn Fn(&str) -> Vec<String>) -> Findings {
-    Findings {
+pub(super) fn look(env: &Env, list_models: &dyn Fn(&str) -> Vec<String>) -> Found {
+    Found {
         clis: CLIS.iter().filter_map(|cli| find_on_path(cli.name, env).map(|path| (cli, path))).collect(),
         apis: APIS.iter().filter_map(|api| set_variable(api, env).map(|name| (api, name))).collect(),
         ollama: ollama_host(env).and_then(|host| {
@@ -45,7 +45,7 @@ fn set_variable(api: &Api, env: &Env) -> Option<&'static str> {
 
 /// Returns the base URL of the local ollama: `OLLAMA_HOST` in the forms that ollama takes, else its default. `None` where it is not on this machine:
 /// plain HTTP leaves the machine for nobody, so such a host is not asked.
-pub fn ollama_host(env: &Env) -> Option<String> {
+pub(super) fn ollama_host(env: &Env) -> Option<String> {
     let named = env.text("OLLAMA_HOST").unwrap_or("127.0.0.1").trim().trim_end_matches('/');
     let authority = match named.split_once("://") {
         None => named,

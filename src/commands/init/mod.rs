@@ -1,96 +1,58 @@
-//! `init`: finds reviewers on this machine and writes the user configuration.
+//! `init`: finds the reviewers on this machine and writes the user configuration, or with `--policy` the repository's policy.
 //!
-//! `look.rs` finds, `plan.rs` decides, `render.rs` words the file; this file writes it. Nothing prints: sentences for people are returned.
+//! `look.rs` finds, `choice.rs` decides, `render.rs` words the file, `write.rs` writes it.
 
+mod choice;
 mod known;
 mod look;
-mod plan;
 mod render;
 #[cfg(test)]
 mod tests;
+mod write;
 
-pub use look::{Findings, Ollama, look, ollama_host};
-pub use plan::{InitPlan, plan};
+use super::Context;
+use crate::author::Author;
+use crate::cli::InitArgs;
+use crate::clock::{Deadline, Limit};
+use crate::config::{self, POLICY_FILE};
+use crate::error::GateError;
+use crate::exit::Told;
+use crate::family::Family;
+use crate::provider;
+use choice::{Choice, choose};
+use std::time::Duration;
+use write::{Existing, InitError, write};
 
-use std::ffi::OsString;
-use std::fs::{self, DirBuilder};
-use std::io::{self, Write};
-use std::os::unix::fs::DirBuilderExt;
-use std::path::{Path, PathBuf};
+/// How long a model server on this machine may take to say what it serves.
+const LOOK: Duration = Duration::from_secs(1);
 
-/// What becomes of a configuration that is there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Existing {
-    /// It stays.
-    Keep,
-    /// It is renamed to `….bak` (`--force`).
-    BackUp,
-}
-
-/// Why the configuration could not be written.
-#[derive(Debug, thiserror::Error)]
-pub enum InitError {
-    /// Nobody says where configuration lives.
-    #[error("there is no place for the configuration: neither XDG_CONFIG_HOME nor HOME is set")]
-    NoPlace,
-    /// The system refused.
-    #[error("could not {doing} {}: {source}", .path.display())]
-    Io {
-        /// What was tried.
-        doing: &'static str,
-        /// With what.
-        path: PathBuf,
-        /// What the system said.
-        source: io::Error,
-    },
-}
-
-/// Writes a plan's configuration to `path` (`Env::user_config`), readable by its owner only, and returns what to tell. A plan without one writes nothing.
+/// Writes what was found and says what was chosen and why. Ends well also where nothing was found: it then says what to do.
 ///
 /// # Errors
-/// [`InitError::NoPlace`] without a path, [`InitError::Io`] where the system refuses.
-pub fn init(plan: InitPlan, path: Option<&Path>, existing: Existing) -> Result<Vec<String>, InitError> {
-    let path = path.ok_or(InitError::NoPlace)?;
-    let mut said = plan.explanation;
-    let Some(text) = plan.config_text else { return Ok(said) };
-    match (fs::symlink_metadata(path).is_ok(), existing) {
-        (true, Existing::Keep) => {
-            said.push(format!("{} is there already and stays as it is; --force writes a new one and keeps the old as .bak", path.display()));
-            return Ok(said);
-        }
-        (true, Existing::BackUp) => {
-            let backup = free_backup_name(path);
-            fs::rename(path, &backup).map_err(|source| InitError::Io { doing: "rename", path: path.to_owned(), source })?;
-            said.push(format!("the configuration that was there is kept at {}", backup.display()));
-        }
-        (false, Existing::Keep | Existing::BackUp) => {}
+/// Where the file cannot be written.
+pub(super) fn run(context: &Context, args: &InitArgs) -> Result<Told, GateError> {
+    let existing = if args.force { Existing::BackUp } else { Existing::Keep };
+    if args.policy {
+        return policy(context, existing);
     }
-    write(path, &text)?;
-    said.push(format!("wrote {}", path.display()));
-    Ok(said)
+    let models = |base: &str| provider::ollama_models(base, Deadline::after(LOOK, Limit::Preflight));
+    let found = look::look(&context.env, &models);
+    let authors: Vec<Family> = Author::detect(&[], &context.env, &[]).families().iter().cloned().collect();
+    let chosen = choose(&found, &authors, &Family::of_model);
+    let path = context.config.clone().or_else(|| context.env.user_config());
+    say(context, write(chosen, path.as_deref(), existing))
 }
 
-/// Writes a new file in one step, never over one that appeared meanwhile.
-fn write(path: &Path, text: &str) -> Result<(), InitError> {
-    let failed = |source| InitError::Io { doing: "write", path: path.to_owned(), source };
-    let dir = path.parent().unwrap_or(Path::new("/"));
-    DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(failed)?;
-    // A temporary file is readable by its owner only, and keeps that under its new name.
-    let mut file = tempfile::NamedTempFile::new_in(dir).map_err(failed)?;
-    file.write_all(text.as_bytes()).map_err(failed)?;
-    file.as_file().sync_all().map_err(failed)?;
-    file.persist_noclobber(path).map(drop).map_err(|error| failed(error.error))
+fn policy(context: &Context, existing: Existing) -> Result<Told, GateError> {
+    let repo = context.repo()?;
+    let top = repo.work_dir().ok_or_else(|| GateError::usage("a bare repository has no work tree to put a policy into"))?;
+    let explanation = vec!["the policy holds once it is on the branch that a change is measured from; commit and push it".to_owned()];
+    let policy = Choice { config_text: Some(config::POLICY_TEMPLATE.to_owned()), explanation };
+    say(context, write(policy, Some(&top.join(POLICY_FILE)), existing))
 }
 
-fn free_backup_name(path: &Path) -> PathBuf {
-    let named = |suffix: String| {
-        let mut name = OsString::from(path);
-        name.push(suffix);
-        PathBuf::from(name)
-    };
-    let numbered = (1u32..).map(|n| named(format!(".bak.{n}")));
-    std::iter::once(named(".bak".to_owned()))
-        .chain(numbered)
-        .find(|name| fs::symlink_metadata(name).is_err())
-        .unwrap_or_else(|| named(".bak".to_owned()))
+fn say(context: &Context, said: Result<Vec<String>, InitError>) -> Result<Told, GateError> {
+    let said = said.map_err(|error| GateError::usage(error).while_doing("cannot write the configuration"))?;
+    context.printer.result(said.iter().map(|line| format!("{line}\n")).collect::<String>().as_bytes());
+    Ok(Told)
 }

@@ -10,7 +10,7 @@ const TAIL: &str = include_str!("tail.yaml");
 
 /// A reviewer to write down.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub(super) struct Entry {
     /// Its name.
     pub name: String,
     /// Its dialect.
@@ -27,7 +27,7 @@ pub struct Entry {
 
 impl Entry {
     /// Makes the entry of an API whose key is in `variable`.
-    pub fn of_api(api: &Api, variable: &'static str) -> Entry {
+    pub(super) fn of_api(api: &Api, variable: &'static str) -> Entry {
         Entry {
             name: api.name.to_owned(),
             provider: api.provider,
@@ -39,13 +39,13 @@ impl Entry {
     }
 
     /// Makes the entry of a local ollama's model.
-    pub fn local(host: &str, model: &str, family: Family) -> Entry {
+    pub(super) fn local(host: &str, model: &str, family: Family) -> Entry {
         Entry { name: "local".to_owned(), provider: "ollama", host: Some(host.to_owned()), model: model.to_owned(), family, key_variable: None }
     }
 }
 
 /// Renders the file. Command-line reviewers become comments.
-pub fn render(entries: &[Entry], clis: &[(&Cli, PathBuf)]) -> String {
+pub(super) fn render(entries: &[Entry], clis: &[(&Cli, PathBuf)]) -> String {
     let mut text = HEAD.to_owned();
     for entry in entries {
         // Writing to a string cannot fail.

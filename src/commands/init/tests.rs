@@ -1,9 +1,15 @@
 //! What `init` chooses from what it finds, and what it does to files.
 
+use super::choice::{Choice, choose};
 use super::known::{APIS, CLIS};
-use super::*;
+use super::look::{Found, Ollama};
+use super::write::{Existing, InitError, write};
+use crate::config::load_user;
+use crate::env::Env;
 use crate::family::Family;
+use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 
 fn family_of(model: &str) -> Option<Family> {
     [("qwen", "qwen"), ("llama", "meta"), ("gpt-oss", "openai")]
@@ -12,8 +18,8 @@ fn family_of(model: &str) -> Option<Family> {
         .map(|(_, family)| Family::new(family))
 }
 
-fn found(apis: &[&str], models: &[&str]) -> Findings {
-    Findings {
+fn found(apis: &[&str], models: &[&str]) -> Found {
+    Found {
         clis: Vec::new(),
         apis: APIS.iter().filter(|api| apis.contains(&api.name)).map(|api| (api, api.key_variables[0])).collect(),
         ollama: (!models.is_empty())
@@ -21,9 +27,9 @@ fn found(apis: &[&str], models: &[&str]) -> Findings {
     }
 }
 
-/// Returns the reviewers of a plan's text as (name, model), read back as YAML.
-fn reviewers(plan: &InitPlan) -> Vec<(String, String)> {
-    let Some(text) = &plan.config_text else { return Vec::new() };
+/// Returns the reviewers of a choice's text as (name, model), read back as YAML.
+fn reviewers(choice: &Choice) -> Vec<(String, String)> {
+    let Some(text) = &choice.config_text else { return Vec::new() };
     let value: serde_json::Value = serde_yaml::from_str(text).unwrap();
     let word = |reviewer: &serde_json::Value, key: &str| reviewer[key].as_str().unwrap().to_owned();
     value["reviewers"].as_array().unwrap().iter().map(|reviewer| (word(reviewer, "name"), word(reviewer, "model"))).collect()
@@ -43,8 +49,8 @@ fn another_family_than_the_authors_comes_first() {
     ];
     for (apis, models, authors, expected) in table {
         let authors: Vec<Family> = authors.iter().map(|word| Family::new(word)).collect();
-        let plan = plan(&found(apis, models), &authors, &family_of);
-        let names: Vec<String> = reviewers(&plan).into_iter().map(|(name, _)| name).collect();
+        let choice = choose(&found(apis, models), &authors, &family_of);
+        let names: Vec<String> = reviewers(&choice).into_iter().map(|(name, _)| name).collect();
         assert_eq!(&names, expected, "{apis:?} {models:?} {authors:?}");
     }
 }
@@ -60,8 +66,8 @@ fn one_local_model_is_chosen_and_odd_names_stay_text() {
     ];
     for (models, authors, expected) in table {
         let authors: Vec<Family> = authors.iter().map(|word| Family::new(word)).collect();
-        let plan = plan(&found(&[], models), &authors, &family_of);
-        assert_eq!(reviewers(&plan).first().map(|(_, model)| model.as_str()), *expected, "{models:?}");
+        let choice = choose(&found(&[], models), &authors, &family_of);
+        assert_eq!(reviewers(&choice).first().map(|(_, model)| model.as_str()), *expected, "{models:?}");
     }
 }
 
@@ -75,34 +81,41 @@ fn what_is_missing_is_said_with_the_remedy() {
         (&["openai", "gemini"], &anthropic, "starting points"),
     ];
     for (apis, authors, expected) in table {
-        let said = plan(&found(apis, &[]), authors, &family_of).explanation.join("\n");
+        let said = choose(&found(apis, &[]), authors, &family_of).explanation.join("\n");
         assert!(said.contains(expected), "{apis:?}: {said}");
         assert_eq!(said.contains("OPENROUTER_API_KEY"), expected.starts_with("no reviewer"), "{said}");
     }
-    let said = plan(&found(&[], &["unheard-of:1b"]), &[], &family_of).explanation.join("\n");
+    let said = choose(&found(&[], &["unheard-of:1b"]), &[], &family_of).explanation.join("\n");
     assert!(said.contains("unheard-of:1b") && said.contains("`family:`"), "{said}");
 }
 
 #[test]
 fn command_line_reviewers_are_comments_for_now() {
-    let mut findings = found(&["openai"], &[]);
-    findings.clis = CLIS.iter().map(|cli| (cli, PathBuf::from(format!("/opt/a b/{}", cli.name)))).collect();
-    let plan = plan(&findings, &[], &family_of);
-    assert_eq!(reviewers(&plan).len(), 1);
-    assert!(plan.config_text.unwrap().contains("  #   command: \"/opt/a b/codex\"\n"));
-    findings.apis.clear();
-    assert_eq!(super::plan(&findings, &[], &family_of).config_text, None);
+    let mut machine = found(&["openai"], &[]);
+    machine.clis = CLIS.iter().map(|cli| (cli, PathBuf::from(format!("/opt/a b/{}", cli.name)))).collect();
+    let choice = choose(&machine, &[], &family_of);
+    assert_eq!(reviewers(&choice).len(), 1);
+    assert!(choice.config_text.unwrap().contains("  #   command: \"/opt/a b/codex\"\n"));
+    machine.apis.clear();
+    assert_eq!(choose(&machine, &[], &family_of).config_text, None);
 }
 
 #[test]
-fn the_text_is_yaml_with_every_comment_line_usable() {
+fn the_reader_accepts_the_text_and_every_default_in_its_comments() {
     let all: Vec<&str> = APIS.iter().map(|api| api.name).collect();
-    let text = plan(&found(&all, &["qwen3"]), &[], &family_of).config_text.unwrap();
-    assert_eq!(reviewers(&InitPlan { config_text: Some(text.clone()), explanation: Vec::new() }).len(), APIS.len() + 1);
+    let text = choose(&found(&all, &["qwen3"]), &[], &family_of).config_text.unwrap();
+    let dir = tempfile::tempdir().unwrap();
+    let read = |text: &str| {
+        let path = dir.path().join("config.yaml");
+        fs::write(&path, text).unwrap();
+        load_user(Some(&path), &Env::default()).unwrap()
+    };
+    let written = read(&text);
+    assert_eq!(written.reviewers.len(), APIS.len() + 1);
     let start = text.find("# deadline:").unwrap();
-    let defaults: String = text[start..].lines().map(|line| format!("{}\n", line.trim_start_matches("# "))).collect();
-    let value: serde_json::Value = serde_yaml::from_str(&defaults).unwrap();
-    assert_eq!((value["deadline"].as_u64(), value["budget"]["per_run_usd"].as_f64()), (Some(480), Some(2.0)));
+    let defaults = read(&text[start..].lines().map(|line| format!("{}\n", line.trim_start_matches("# "))).collect::<String>());
+    assert_eq!((defaults.deadline, defaults.push_deadline, defaults.budget), (written.deadline, written.push_deadline, written.budget));
+    assert_eq!((defaults.commit_deadline, defaults.same_family), (written.commit_deadline, written.same_family));
 }
 
 #[test]
@@ -110,8 +123,8 @@ fn a_new_file_is_private_and_an_old_one_is_never_lost() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("config/review-gate/config.yaml");
     let write = |text: &str, existing| {
-        let plan = InitPlan { config_text: Some(text.to_owned()), explanation: vec!["chosen".to_owned()] };
-        init(plan, Some(&path), existing).unwrap().join("\n")
+        let choice = Choice { config_text: Some(text.to_owned()), explanation: vec!["chosen".to_owned()] };
+        super::write::write(choice, Some(&path), existing).unwrap().join("\n")
     };
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert!(write("one", Existing::Keep).starts_with("chosen\nwrote "));
@@ -129,8 +142,8 @@ fn a_new_file_is_private_and_an_old_one_is_never_lost() {
 fn nothing_is_written_without_a_reviewer_or_a_place() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("config.yaml");
-    let empty = || plan(&found(&[], &[]), &[], &family_of);
-    assert!(!init(empty(), Some(&path), Existing::Keep).unwrap().is_empty());
+    let empty = || choose(&found(&[], &[]), &[], &family_of);
+    assert!(!write(empty(), Some(&path), Existing::Keep).unwrap().is_empty());
     assert!(!path.exists());
-    assert!(matches!(init(empty(), None, Existing::Keep), Err(InitError::NoPlace)));
+    assert!(matches!(write(empty(), None, Existing::Keep), Err(InitError::NoPlace)));
 }

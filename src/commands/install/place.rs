@@ -2,12 +2,14 @@
 //!
 //! Leaves to the caller: asking git which folder it is.
 
-use super::{Hook, InstallError, Manager};
+use super::error::InstallError;
+use super::managers::Manager;
+use super::shim::Hook;
 use std::path::{Path, PathBuf};
 
 /// How far an installation may reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Reach {
+pub(super) enum Reach {
     /// This repository only.
     Repository,
     /// Also a hooks folder that other repositories share (`--global`).
@@ -16,7 +18,7 @@ pub enum Reach {
 
 /// Where hooks go. All paths are absolute.
 #[derive(Debug, Clone, Copy)]
-pub struct Place<'a> {
+pub(super) struct Place<'a> {
     /// The folder that git takes hooks from: `git rev-parse --path-format=absolute --git-path hooks`, which respects `core.hooksPath`.
     pub hooks_dir: &'a Path,
     /// The git directory that all worktrees of the repository share.
@@ -31,7 +33,7 @@ pub struct Place<'a> {
 ///
 /// # Errors
 /// [`InstallError::Husky`] with the stanza for the file that its users keep.
-pub fn check_husky(place: Place<'_>, hooks: &[Hook]) -> Result<(), InstallError> {
+pub(super) fn check_husky(place: Place<'_>, hooks: &[Hook]) -> Result<(), InstallError> {
     let Some(husky) = place.hooks_dir.parent().filter(|parent| place.hooks_dir.ends_with("_") && parent.ends_with(".husky")) else {
         return Ok(());
     };
@@ -44,7 +46,7 @@ pub fn check_husky(place: Place<'_>, hooks: &[Hook]) -> Result<(), InstallError>
 ///
 /// # Errors
 /// [`InstallError::HooksOff`] or [`InstallError::Outside`].
-pub fn check(place: Place<'_>) -> Result<(), InstallError> {
+pub(super) fn check(place: Place<'_>) -> Result<(), InstallError> {
     if place.hooks_dir.exists() && !place.hooks_dir.is_dir() {
         return Err(InstallError::HooksOff(place.hooks_dir.to_owned()));
     }
@@ -57,7 +59,7 @@ pub fn check(place: Place<'_>) -> Result<(), InstallError> {
 }
 
 /// Follows links in the part of a path that exists, so that a link cannot make a folder look like one of this repository.
-pub fn resolved(path: &Path) -> PathBuf {
+pub(super) fn resolved(path: &Path) -> PathBuf {
     for existing in path.ancestors() {
         if let (Ok(real), Ok(rest)) = (existing.canonicalize(), path.strip_prefix(existing)) {
             return real.join(rest);

@@ -1,6 +1,6 @@
 //! The hook script as it is installed: its text, and how one is recognised.
 //!
-//! Leaves to `mod.rs`: where it goes and what becomes of a hook that is there. The templates in `hooks/` are what people read and what is installed.
+//! Leaves to `hooks.rs` and `slot.rs`: where it goes and what becomes of a hook that is there. The templates in `hooks/` are what people read and what is installed.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
@@ -12,8 +12,9 @@ const PRE_COMMIT: &str = include_str!("../../../hooks/pre-commit.sh");
 const MARKER: (&[u8], &[u8]) = (b"# review-gate hook v", b" (managed)");
 
 /// A stage of git that the gate can stand at.
+#[expect(clippy::enum_variant_names, reason = "git's own names")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Hook {
+pub(super) enum Hook {
     /// Before anything leaves: the gate proper.
     PrePush,
     /// Before a commit is made. Many ways of committing do not run it.
@@ -24,10 +25,10 @@ pub enum Hook {
 
 impl Hook {
     /// Every hook that an installation may hold.
-    pub const ALL: [Hook; 3] = [Hook::PrePush, Hook::PreCommit, Hook::PreMergeCommit];
+    pub(super) const ALL: [Hook; 3] = [Hook::PrePush, Hook::PreCommit, Hook::PreMergeCommit];
 
     /// Returns git's name for it, which is also the file's.
-    pub fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Hook::PrePush => "pre-push",
             Hook::PreCommit => "pre-commit",
@@ -36,7 +37,7 @@ impl Hook {
     }
 
     /// Returns the name under which a hook that was there before is kept.
-    pub fn kept_name(self) -> String {
+    pub(super) fn kept_name(self) -> String {
         format!("{}.review-gate-legacy", self.name())
     }
 
@@ -50,7 +51,7 @@ impl Hook {
 
 /// Whether the script runs a kept hook first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Chain {
+pub(super) enum Chain {
     /// It is alone.
     None,
     /// It runs [`Hook::kept_name`], which lies beside it, wherever both are moved to.
@@ -58,7 +59,7 @@ pub enum Chain {
 }
 
 /// Renders the script of a hook for the program at `gate`, an absolute path.
-pub fn render(hook: Hook, gate: &Path, chain: Chain) -> Vec<u8> {
+pub(super) fn render(hook: Hook, gate: &Path, chain: Chain) -> Vec<u8> {
     let chained = match chain {
         Chain::None => OsString::new(),
         Chain::Kept => hook.kept_name().into(),
@@ -78,7 +79,7 @@ pub fn render(hook: Hook, gate: &Path, chain: Chain) -> Vec<u8> {
 }
 
 /// Tells whether a file's content is one of our scripts, of this version or another.
-pub fn is_ours(content: &[u8]) -> bool {
+pub(super) fn is_ours(content: &[u8]) -> bool {
     let second = content.split(|byte| *byte == b'\n').nth(1).unwrap_or_default();
     second.starts_with(MARKER.0) && second.ends_with(MARKER.1)
 }

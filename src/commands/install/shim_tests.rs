@@ -11,6 +11,7 @@ use std::time::Duration;
 
 /// Says who it is and with which arguments, keeps its input, and returns the status in the file `status.NAME`.
 const RECORDER: &str = r#"#!/bin/sh
+[ "$1" = --version ] && { echo "review-gate 0.0.0"; exit 0; }
 me=${0##*/} here=@HERE@
 echo "$me to stdout"
 { printf '%s' "$me"; printf ' [%s]' "$@"; echo; } >>"$here/calls"
@@ -94,7 +95,7 @@ fn the_kept_hook_comes_first_and_both_see_every_byte() {
         let bench = Bench::new(Hook::PrePush, Chain::Kept);
         let out = bench.run(shell, REMOTE, &lines);
         assert_eq!(out.ended, Ended::Exited(0), "{shell:?}: {}", String::from_utf8_lossy(&out.stderr));
-        let calls = "pre-push.review-gate-legacy [origin] [it's a $url]\ngate [hook] [pre-push] [--from-git] [origin] [it's a $url]\n";
+        let calls = "pre-push.review-gate-legacy [origin] [it's a $url]\ngate [hook] [pre-push] [--from-git] [--] [origin] [it's a $url]\n";
         assert_eq!(bench.read("calls"), calls, "{shell:?}");
         for name in ["stdin.gate", "stdin.pre-push.review-gate-legacy"] {
             assert!(fs::read(bench.at(name)).unwrap() == lines, "{shell:?}: {name} differs");
@@ -110,7 +111,7 @@ fn alone_it_hands_over_to_the_gate() {
         let bench = Bench::new(Hook::PrePush, Chain::None);
         let out = bench.run(shell, REMOTE, b"one line\n");
         assert_eq!((out.ended, out.stdout.as_slice()), (Ended::Exited(0), b"".as_slice()), "{shell:?}");
-        assert_eq!(bench.read("calls"), "gate [hook] [pre-push] [--from-git] [origin] [it's a $url]\n");
+        assert_eq!(bench.read("calls"), "gate [hook] [pre-push] [--from-git] [--] [origin] [it's a $url]\n");
         assert_eq!(bench.read("stdin.gate"), "one line\n");
     }
 }
@@ -170,8 +171,10 @@ fn a_program_that_is_no_program_refuses() {
     for hook in Hook::ALL {
         for shell in shells() {
             let bench = Bench::new(hook, Chain::None);
-            bench.script(&bench.at("gate"), "#!/nonexistent/interpreter\n");
-            assert!(matches!(bench.run(shell, &[], b"").ended, Ended::Exited(126 | 127)), "{hook:?} {shell:?}");
+            for impostor in ["#!/nonexistent/interpreter\n", "", "exit 0\n", "#!/bin/sh\necho other-tool 1.0\n", "\0\0\0\0"] {
+                bench.script(&bench.at("gate"), impostor);
+                assert_eq!(bench.run(shell, &[], b"").ended, Ended::Exited(1), "{hook:?} {shell:?} {impostor:?}");
+            }
             fs::set_permissions(bench.at("gate"), PermissionsExt::from_mode(0o644)).unwrap();
             assert_eq!(bench.run(shell, &[], b"").ended, Ended::Exited(1), "{hook:?} {shell:?}");
             fs::remove_file(bench.at("gate")).unwrap();

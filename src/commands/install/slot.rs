@@ -1,6 +1,6 @@
 //! What lies where a hook goes, and what that means for ours: the deciding half of `install` and `uninstall`. Reads the hooks folder, changes nothing.
 
-use super::InstallError;
+use super::error::InstallError;
 use super::shim::{Chain, Hook, is_ours, render};
 use std::fs;
 use std::io;
@@ -8,7 +8,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// Permissions of our script.
-pub const MODE: u32 = 0o755;
+pub(super) const MODE: u32 = 0o755;
 /// How pre-commit and prek rename a hook that they found; they run it first, with all of its input.
 const BENEATH: &str = "legacy";
 /// How lefthook renames a hook that it found; it never runs it.
@@ -16,7 +16,7 @@ const DISPLACED: &str = "old";
 
 /// What lies at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found {
+pub(super) enum Found {
     /// Nothing.
     Nothing,
     /// A script of ours, of any version.
@@ -41,7 +41,7 @@ pub enum Found {
 ///
 /// # Errors
 /// [`InstallError::Io`] where it cannot be read.
-pub fn look(path: &Path) -> Result<Found, InstallError> {
+pub(super) fn look(path: &Path) -> Result<Found, InstallError> {
     let meta = match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Nothing),
         other => other.map_err(|source| InstallError::io("look at", path, source))?,
@@ -61,7 +61,7 @@ pub fn look(path: &Path) -> Result<Found, InstallError> {
 
 /// Where our script goes for one hook, and what is there.
 #[derive(Debug)]
-pub struct Slot {
+pub(super) struct Slot {
     /// The hook.
     pub hook: Hook,
     /// Where our script goes.
@@ -86,7 +86,7 @@ impl Slot {
     ///
     /// # Errors
     /// [`InstallError::Io`] where something cannot be read.
-    pub fn of(hook: Hook, hooks_dir: &Path) -> Result<Slot, InstallError> {
+    pub(super) fn of(hook: Hook, hooks_dir: &Path) -> Result<Slot, InstallError> {
         let top = hooks_dir.join(hook.name());
         let beneath = with_suffix(&top, BENEATH);
         let displaced = with_suffix(&top, DISPLACED);
@@ -103,7 +103,7 @@ impl Slot {
     ///
     /// # Errors
     /// [`InstallError::NoFile`] for a directory, [`InstallError::TwoForeign`] where a hook would have to be overwritten.
-    pub fn plan(&self, gate: &Path) -> Result<Plan, InstallError> {
+    pub(super) fn plan(&self, gate: &Path) -> Result<Plan, InstallError> {
         let kept_chain = chain(&self.kept);
         match &self.found {
             Found::NoFile => Err(InstallError::NoFile(self.path.clone())),
@@ -123,7 +123,7 @@ impl Slot {
     ///
     /// # Errors
     /// [`InstallError::Io`] where something cannot be read.
-    pub fn ours(hook: Hook, hooks_dir: &Path) -> Result<Vec<PathBuf>, InstallError> {
+    pub(super) fn ours(hook: Hook, hooks_dir: &Path) -> Result<Vec<PathBuf>, InstallError> {
         let top = hooks_dir.join(hook.name());
         let mut ours = Vec::new();
         for path in [top.clone(), with_suffix(&top, BENEATH), with_suffix(&top, DISPLACED)] {
@@ -137,7 +137,7 @@ impl Slot {
 
 /// What an installation does at one slot.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Plan {
+pub(super) enum Plan {
     /// It is as it should be.
     Nothing,
     /// Write this script.

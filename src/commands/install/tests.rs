@@ -1,9 +1,13 @@
 //! `install` and `uninstall` on real folders: what is there before, what git finds between, and that afterwards all is as before.
 
-use super::shim::is_ours;
-use super::*;
+use super::error::InstallError;
+use super::hooks::{install, uninstall};
+use super::place::{Place, Reach};
+use super::shim::{Hook, is_ours};
 use std::collections::BTreeMap;
-use std::os::unix::fs::symlink;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
 
 /// What a snapshot holds of a path: permissions and content, or where a link points.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -209,7 +213,7 @@ fn husky_gets_a_stanza_and_no_file() {
     fs::create_dir_all(repo.at("work/.husky/_")).unwrap();
     let before = repo.snapshot();
     let error = repo.install_in("work/.husky/_", PUSH, Reach::Repository).unwrap_err().to_string();
-    assert!(error.contains("work/.husky/pre-push") && error.contains("    review-gate hook pre-push --from-git \"$@\""), "{error}");
+    assert!(error.contains("work/.husky/pre-push") && error.contains("    review-gate hook pre-push --from-git -- \"$@\""), "{error}");
     assert_eq!(repo.snapshot(), before);
 }
 
@@ -228,8 +232,8 @@ fn a_program_that_the_hook_could_not_run_is_refused() {
 fn other_managers_are_named_with_the_lines_that_call_the_gate() {
     for (mark, expected) in [
         (".pre-commit-config.yaml", "entry: review-gate hook pre-push"),
-        ("lefthook.yml", "run: review-gate hook pre-push --from-git {1} {2}"),
-        (".husky/pre-push", "review-gate hook pre-push --from-git \"$@\" <\"$lines\""),
+        ("lefthook.yml", "run: review-gate hook pre-push --from-git -- {1} {2}"),
+        (".husky/pre-push", "review-gate hook pre-push --from-git -- \"$@\" <\"$lines\""),
         ("hk.pkl", "hk is set up here too"),
     ] {
         let repo = Repo::new();

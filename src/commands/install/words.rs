@@ -1,13 +1,13 @@
 //! What an installation tells people: what was done, and what to know about the place it was done in.
 
-use super::Manager;
+use super::managers::Manager;
 use super::place::{Place, resolved};
 use super::shim::Hook;
 use super::slot::{Found, Plan, Slot};
 use std::path::Path;
 
 /// Says what was done at one slot, and what git will run there.
-pub fn describe(slot: &Slot, plan: &Plan) -> Vec<String> {
+pub(super) fn describe(slot: &Slot, plan: &Plan) -> Vec<String> {
     let path = slot.path.display();
     let kept = slot.kept_path.display();
     let mut said = vec![match plan {
@@ -38,7 +38,7 @@ pub fn describe(slot: &Slot, plan: &Plan) -> Vec<String> {
 }
 
 /// Says what may undo the installation later: other managers, a tracked folder, a program that will vanish.
-pub fn notes(place: Place<'_>, hooks: &[Hook], gate: &Path) -> Vec<String> {
+pub(super) fn notes(place: Place<'_>, hooks: &[Hook], gate: &Path) -> Vec<String> {
     let mut said = Vec::new();
     if let Some(work_dir) = place.work_dir {
         said.extend(Manager::of(work_dir).into_iter().flat_map(|manager| hooks.iter().map(move |hook| manager.note(*hook))));

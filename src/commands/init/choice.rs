@@ -1,33 +1,33 @@
 //! Which reviewers to set up, in which order, and why: the deciding half of `init`. Pure.
 
 use super::known::APIS;
-use super::look::{Findings, Ollama};
+use super::look::{Found, Ollama};
 use super::render::{Entry, render};
 use crate::family::Family;
 
 /// What `init` would write, and what it tells.
 #[derive(Debug, PartialEq, Eq)]
-pub struct InitPlan {
+pub(super) struct Choice {
     /// The configuration; `None` where nothing usable was found: an empty one would only stand in the way of the next `init`.
     pub config_text: Option<String>,
     /// Sentences for people: what was chosen and why, and what to do where something is missing.
     pub explanation: Vec<String>,
 }
 
-/// Plans the user configuration. `authors` are the families seen writing code here, none where that is unknown; `family_of` tells who trained a model.
-pub fn plan(findings: &Findings, authors: &[Family], family_of: &dyn Fn(&str) -> Option<Family>) -> InitPlan {
-    let mut entries: Vec<Entry> = findings.apis.iter().map(|(api, variable)| Entry::of_api(api, variable)).collect();
-    entries.extend(findings.ollama.as_ref().and_then(|ollama| local_entry(ollama, authors, family_of)));
+/// Chooses the user configuration. `authors` are the families seen writing code here, none where that is unknown; `family_of` tells who trained a model.
+pub(super) fn choose(found: &Found, authors: &[Family], family_of: &dyn Fn(&str) -> Option<Family>) -> Choice {
+    let mut entries: Vec<Entry> = found.apis.iter().map(|(api, variable)| Entry::of_api(api, variable)).collect();
+    entries.extend(found.ollama.as_ref().and_then(|ollama| local_entry(ollama, authors, family_of)));
     // Stable: the author's families go last, the rest keeps its order.
     entries.sort_by_key(|entry| authors.contains(&entry.family));
     let mut explanation = vec![author_sentence(authors)];
     explanation.extend(entries.iter().map(|entry| entry_sentence(entry, authors)));
-    explanation.extend(findings.clis.iter().map(|(cli, path)| {
+    explanation.extend(found.clis.iter().map(|(cli, path)| {
         format!("found {} at {}: command-line reviewers are supported from a later release; it is listed as a comment", cli.name, path.display())
     }));
-    explanation.extend(unusable_ollama(findings, &entries));
+    explanation.extend(unusable_ollama(found, &entries));
     explanation.extend(advice(&entries, authors));
-    InitPlan { config_text: (!entries.is_empty()).then(|| render(&entries, &findings.clis)), explanation }
+    Choice { config_text: (!entries.is_empty()).then(|| render(&entries, &found.clis)), explanation }
 }
 
 /// Chooses one local model: of a family that is known, rather not the author's, rather one made for code, else the first that is listed.
@@ -53,8 +53,8 @@ fn entry_sentence(entry: &Entry, authors: &[Family]) -> String {
     format!("{}: {:?} (family {}), {why}; {key}", entry.name, entry.model, entry.family)
 }
 
-fn unusable_ollama(findings: &Findings, entries: &[Entry]) -> Option<String> {
-    let ollama = findings.ollama.as_ref()?;
+fn unusable_ollama(found: &Found, entries: &[Entry]) -> Option<String> {
+    let ollama = found.ollama.as_ref()?;
     let used = entries.iter().any(|entry| entry.key_variable.is_none());
     (!used).then(|| {
         format!("ollama runs at {} with models whose family is not known ({:?}); to use one, add it with `family:` set", ollama.host, ollama.models)
