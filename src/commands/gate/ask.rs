@@ -120,8 +120,7 @@ pub(super) fn briefing(case: &Case, capacity: usize, redactor: &Redactor) -> Res
     let needed = parts.len().max(least);
     if needed > MAX_PARTS {
         let text = format!(
-            "the change needs {} calls for each pass, more than {MAX_PARTS}: split the push, or name generated and data files in the policy at the base",
-            parts.len()
+            "the change needs {needed} calls for each pass, more than {MAX_PARTS}: split the push, or name generated and data files in the policy at the base"
         );
         return Err(Reason::new(Ground::TooLarge, text));
     }
