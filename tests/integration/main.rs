@@ -19,6 +19,7 @@ mod passes;
 mod peers;
 mod push;
 mod readme;
+mod regression;
 mod reports;
 mod secrets;
 mod tiers;
