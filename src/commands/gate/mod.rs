@@ -6,33 +6,32 @@ mod ask;
 mod case;
 mod checks;
 mod key;
+mod preview;
 mod raw;
 mod record;
 mod secrets;
 mod view;
 
 use case::Case;
+pub(super) use preview::{dry_run, prompts, sizing};
 
 use super::interrupt::Interrupt;
 use super::{Context, Gated};
 use crate::author::{Author, Stated, Who};
-use crate::change::subject::Subject;
 use crate::cli::Format;
 use crate::clock::{self, Deadline, Limit, Timestamp};
 use crate::config::{Stage, User};
 use crate::error::GateError;
-use crate::exit::{Code, ExitStatus, PassProof, Refusal, Told};
+use crate::exit::{Code, PassProof, Refusal};
 use crate::git::{Repo, Selected};
 use crate::ledger::{Ledger, LedgerError, Reason as OverrideReason, RunRecord, Standing};
-use crate::plan::PassName;
-use crate::prompts::Mark;
 use crate::random;
 use crate::redact::Redactor;
 use crate::report::printer::Volume;
 use crate::report::progress::Channel;
 use crate::report::{json, text, v1::Report};
 use crate::reviewer::Spec;
-use crate::tier::{Sizing, Tier};
+use crate::tier::Tier;
 use crate::verdict::{self, Basis, Decision, Ground, Reason};
 use std::fs::File;
 use std::io::Write;
@@ -146,70 +145,6 @@ pub(super) fn tell_error(context: &Context, sink: &Sink, error: &GateError) {
         // That the file cannot be written is no news worth more than the error itself.
         Some(file) => drop(std::fs::write(file, report)),
     }
-}
-
-/// Says what would be asked of whom; asks nobody and writes nothing (requirement D09).
-///
-/// # Errors
-/// As [`gate`], but for the ledger.
-pub(super) fn dry_run(context: &Context, repo: &Repo, user: &User, request: Request) -> Result<Told, GateError> {
-    let run = Run::begin(context, repo, user, request)?;
-    let mut said = String::new();
-    for case in run.cases()? {
-        let (added, deleted) = case.subject.change.counts();
-        said += &format!("{}: {} ({} changed, +{added} -{deleted})\n", case.subject.label(), case.sizing, case.subject.change.files.len());
-        said += &case
-            .reasons
-            .iter()
-            .map(|reason| format!("  would refuse ({}): {}\n", ExitStatus::refuse(reason.ground.into()), reason.text))
-            .collect::<String>();
-        said += &case.notes.iter().map(|note| format!("  note: {note}\n")).collect::<String>();
-        for pass in case.plan.iter().filter(|_| case.reasons.is_empty()).flat_map(|plan| &plan.passes) {
-            let chain: Vec<String> = pass.chain.iter().map(|link| run.specs[link.reviewer].name.clone()).collect();
-            said += &format!("  {}: {}\n", pass.name, chain.join(", then "));
-        }
-    }
-    context.printer.result(text::lines(&said).as_bytes());
-    Ok(Told)
-}
-
-/// Sizes a subject under the policies that speak for it, for the verb `tier`.
-///
-/// # Errors
-/// A policy that cannot be read.
-pub(super) fn sizing(context: &Context, repo: &Repo, subject: &Subject) -> Result<Sizing, GateError> {
-    case::sizing(context, repo, subject, clock::now_utc())
-}
-
-/// Returns exactly what would be sent, for the verb `prompt`: the standing instructions, then each part with the brief of each pass. The nonce is made anew for
-/// every call, so here it is another than in a run.
-///
-/// # Errors
-/// As [`gate`], but for the ledger; status 2 where no pass is of the name.
-pub(super) fn prompts(context: &Context, repo: &Repo, user: &User, request: Request, only: Option<&str>) -> Result<String, GateError> {
-    let run = Run::begin(context, repo, user, request)?;
-    let mut text = String::new();
-    for case in run.cases()? {
-        let refused = |reason: &Reason| GateError::new(Code::from(reason.ground), anyhow::anyhow!("{}", reason.text));
-        let Some(plan) = &case.plan else { return Err(case.reasons.first().map_or_else(|| GateError::internal("no plan and no reason"), refused)) };
-        let names: Vec<PassName> = plan.passes.iter().map(|pass| pass.name).filter(|name| only.is_none_or(|only| only == name.as_str())).collect();
-        if let (Some(only), true) = (only, names.is_empty()) {
-            let known: Vec<&str> = plan.passes.iter().map(|pass| pass.name.as_str()).collect();
-            return Err(GateError::usage(format!("--pass {only}: no such pass at tier {}", case.sizing.name))
-                .hinted(format!("there are: {}", known.join(", "))));
-        }
-        case.reasons.iter().for_each(|reason| context.printer.error(&text::clean(&format!("nothing of this would be sent: {}", reason.text))));
-        let briefing = ask::briefing(&case, ask::capacity(plan, &run.specs), &run.redactor).map_err(|reason| refused(&reason))?;
-        for batch in &briefing.batches {
-            for name in &names {
-                let nonce = Mark::new(random::bits128());
-                let brief = (briefing.script.brief)(*name, &batch.slices, &nonce);
-                let parts = [("system", &briefing.script.system), ("shared", &batch.shared), ("brief", &brief)];
-                text += &parts.iter().map(|(part, words)| format!("===== {name}: {part}\n{}\n", words.as_str())).collect::<String>();
-            }
-        }
-    }
-    Ok(text)
 }
 
 impl<'a> Run<'a> {
