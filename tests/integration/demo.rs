@@ -10,6 +10,7 @@ fn the_demo_plays_its_five_scenes_and_cleans_up() {
     demo.arg("demo").current_dir(sandbox.path());
     let run = child::run(demo, b"").expect(0);
     assert_eq!(run.stdout.matches("$ git push").count(), 5, "a push a scene; {run}");
+    assert!(run.stdout.contains("passed before with this content"), "the second remote gets it by a receipt; {run}");
     for text in ["1.", "2.", "3.", "4.", "5.", "CRITICAL", "override", "refused"] {
         assert!(run.stdout.contains(text), "the demo shows {text:?}; {run}");
     }

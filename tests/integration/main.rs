@@ -11,6 +11,7 @@ mod demo;
 mod diff;
 mod faults;
 mod framework;
+mod help;
 mod install;
 mod interrupt;
 mod ledger;

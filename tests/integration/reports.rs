@@ -87,3 +87,30 @@ fn what_was_not_reviewed_is_listed() {
     Gate::pre_push(&repo, &repo.push_line("main")).run().expect(0).says("image.bin");
     assert_eq!(report["subjects"][0]["coverage"]["not_reviewed"][0], serde_json::json!({"path": "image.bin", "reason": "binary"}));
 }
+
+/// Collects every key of a JSON value with its place: `subjects[].tier.name`.
+fn keys(value: &serde_json::Value, place: &str, out: &mut std::collections::BTreeSet<String>) {
+    match value {
+        serde_json::Value::Object(map) => map.iter().for_each(|(key, value)| {
+            let place = if place.is_empty() { key.clone() } else { format!("{place}.{key}") };
+            out.insert(place.clone());
+            keys(value, &place, out);
+        }),
+        serde_json::Value::Array(list) => list.iter().for_each(|value| keys(value, &format!("{place}[]"), out)),
+        _ => {}
+    }
+}
+
+#[test]
+fn the_report_has_the_keys_that_were_agreed() {
+    let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
+    let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
+    repo.write("image.bin", b"\0\x01").write("run.rs", EVIL).commit("both");
+    let mut found = std::collections::BTreeSet::new();
+    keys(&Gate::pre_push(&repo, &repo.push_line("main")).report().1, "", &mut found);
+    repo.gate(&["override", "--reason", "the keys of an override are wanted too"]).run().expect(0);
+    keys(&Gate::pre_push(&repo, &repo.push_line("main")).report().1, "", &mut found);
+    let held = std::fs::read_to_string(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/report-keys.txt")).unwrap_or_default();
+    let found: String = found.iter().map(|key| format!("{key}\n")).collect();
+    assert!(found == held, "fixtures/report-keys.txt should be:\n{found}");
+}

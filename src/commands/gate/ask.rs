@@ -57,8 +57,17 @@ struct Panel<'a> {
     interrupt: &'a Interrupt,
 }
 
+/// Whether the reviewers' keys are fetched. Where nothing is pushed nobody is asked, and a command that prints a key may ask its owner for a password.
+#[derive(Clone, Copy)]
+pub(super) enum Keys {
+    /// They are, within the deadline.
+    Needed(Deadline),
+    /// They are not.
+    Idle,
+}
+
 /// Resolves the configured reviewers: those that can be asked, in order, and why the others cannot.
-pub(super) fn specs(context: &Context, user: &User, only: &[String], deadline: Deadline) -> Result<(Vec<Spec>, Vec<String>), GateError> {
+pub(super) fn specs(context: &Context, user: &User, only: &[String], keys: Keys) -> Result<(Vec<Spec>, Vec<String>), GateError> {
     let mut unusable = Vec::new();
     let mut entries: Vec<_> = user.reviewers.iter().collect();
     if !only.is_empty() {
@@ -79,7 +88,10 @@ pub(super) fn specs(context: &Context, user: &User, only: &[String], deadline: D
         } else if spec.provider == Provider::Cli {
             unusable.push(format!("{} is a command-line reviewer, which this version does not ask yet", spec.name));
         } else {
-            specs.push(entry.with_key(entry.key.fetch(&context.env, &|argv| key_command(context, argv, deadline))));
+            specs.push(match keys {
+                Keys::Needed(deadline) => entry.with_key(entry.key.fetch(&context.env, &|argv| key_command(context, argv, deadline))),
+                Keys::Idle => entry.spec.clone(),
+            });
         }
     }
     Ok((specs, unusable))

@@ -151,7 +151,9 @@ impl<'a> Run<'a> {
     fn begin(context: &'a Context, repo: &'a Repo, user: &'a User, request: Request) -> Result<Run<'a>, GateError> {
         let started = clock::instant();
         let deadline = Deadline::after(request.deadline, Limit::Run);
-        let (specs, unusable) = ask::specs(context, user, &request.reviewers, deadline)?;
+        let idle = request.selected.subjects.iter().all(|subject| subject.change.is_empty() && subject.commits.is_empty());
+        let keys = if idle { ask::Keys::Idle } else { ask::Keys::Needed(deadline) };
+        let (specs, unusable) = ask::specs(context, user, &request.reviewers, keys)?;
         let keys: Vec<_> = specs.iter().filter_map(Spec::secret).cloned().collect();
         let allowed: Vec<String> = user.allow_secrets.iter().cloned().collect();
         let mut stated: Vec<Stated> = user.stated().into_iter().collect();
