@@ -1,0 +1,100 @@
+//! JSON as the reply contract wants it: no key twice, and objects picked out of prose without being fooled by broken ones.
+
+use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+use std::fmt;
+
+/// Bytes that failed attempts to read an object may cost together, so that a hostile reply cannot cost quadratic time.
+const MAX_WASTE: usize = 16 << 20;
+
+/// Collects the JSON objects that stand at the top level of the text. Braces in prose that begin no JSON are passed over. An object that is cut off, has a key
+/// twice, or breaks off after it named the nonce makes the whole reply unreadable: it may have been the answer, and what stands inside or behind it must not
+/// be taken for it.
+pub(super) fn objects(text: &str, nonce: &str) -> Result<Vec<Map<String, Value>>, String> {
+    let (mut found, mut at, mut waste) = (Vec::new(), 0, 0);
+    while let Some(open) = text[at..].find('{') {
+        let start = at + open;
+        let mut stream = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Strict>();
+        match stream.next() {
+            Some(Ok(Strict(Value::Object(object)))) => {
+                found.push(object);
+                at = start + stream.byte_offset();
+            }
+            Some(Err(error)) if error.is_eof() => return Err("the reply ends inside a JSON object".to_owned()),
+            Some(Err(error)) if error.is_data() => return Err(format!("the reply is not the agreed JSON: {error}")),
+            Some(Err(error)) if names(&text[start..], &error, nonce) => return Err(format!("an object with the nonce is not JSON: {error}")),
+            Some(Err(error)) => {
+                waste += place(&text[start..], &error).max(1);
+                at = start + 1;
+            }
+            Some(Ok(_)) | None => at = start + 1,
+        }
+        if waste > MAX_WASTE {
+            return Err("the reply has too many braces that begin no JSON".to_owned());
+        }
+    }
+    Ok(found)
+}
+
+/// Tells whether what was read of a broken object, up to the place of the error, names the nonce.
+fn names(text: &str, error: &serde_json::Error, nonce: &str) -> bool {
+    text.as_bytes()[..place(text, error)].windows(nonce.len()).any(|window| window == nonce.as_bytes())
+}
+
+/// Returns the byte at which reading failed.
+fn place(text: &str, error: &serde_json::Error) -> usize {
+    let before: usize = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
+    (before + error.column()).min(text.len())
+}
+
+/// A JSON value in which no object has a key twice. `serde_json` itself keeps the last one in silence.
+pub(super) struct Strict(pub(super) Value);
+
+impl<'de> Deserialize<'de> for Strict {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Strict, D::Error> {
+        struct StrictVisitor;
+        impl<'de> Visitor<'de> for StrictVisitor {
+            type Value = Strict;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("JSON")
+            }
+            fn visit_unit<E>(self) -> Result<Strict, E> {
+                Ok(Strict(Value::Null))
+            }
+            fn visit_bool<E>(self, value: bool) -> Result<Strict, E> {
+                Ok(Strict(value.into()))
+            }
+            fn visit_i64<E>(self, value: i64) -> Result<Strict, E> {
+                Ok(Strict(value.into()))
+            }
+            fn visit_u64<E>(self, value: u64) -> Result<Strict, E> {
+                Ok(Strict(value.into()))
+            }
+            fn visit_f64<E>(self, value: f64) -> Result<Strict, E> {
+                Ok(Strict(value.into()))
+            }
+            fn visit_str<E>(self, value: &str) -> Result<Strict, E> {
+                Ok(Strict(value.into()))
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Strict, A::Error> {
+                let mut list = Vec::new();
+                while let Some(Strict(item)) = items.next_element()? {
+                    list.push(item);
+                }
+                Ok(Strict(Value::Array(list)))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Strict, A::Error> {
+                let mut object = Map::new();
+                while let Some((key, Strict(value))) = entries.next_entry::<String, Strict>()? {
+                    if object.contains_key(&key) {
+                        return Err(de::Error::custom(format!("the key {key:?} stands twice")));
+                    }
+                    object.insert(key, value);
+                }
+                Ok(Strict(Value::Object(object)))
+            }
+        }
+        deserializer.deserialize_any(StrictVisitor)
+    }
+}
