@@ -97,7 +97,7 @@ fn keys(value: &serde_json::Value, place: &str, out: &mut std::collections::BTre
             keys(value, &place, out);
         }),
         serde_json::Value::Array(list) => list.iter().for_each(|value| keys(value, &format!("{place}[]"), out)),
-        _ => {}
+        serde_json::Value::Null | serde_json::Value::Bool(_) | serde_json::Value::Number(_) | serde_json::Value::String(_) => {}
     }
 }
 
