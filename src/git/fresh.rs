@@ -7,8 +7,8 @@ use super::object::Content;
 use super::tree::{self, Entry};
 use super::{GitError, Repo, history::History, object};
 use crate::change::subject::Subject;
-use crate::change::{Body, BytePath, FileChange, Mode, Oid, Origin};
-use std::collections::{BTreeMap, HashSet};
+use crate::change::{Body, BytePath, FileChange, Mode, Oid, Origin, Side};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 /// Files above this size, in bytes, are not searched; they are returned by name.
 pub const MAX_SEARCHED: u64 = 64 * 1024 * 1024;
@@ -28,7 +28,32 @@ pub struct FreshFile {
     pub before: Vec<Vec<u8>>,
 }
 
+impl FreshFile {
+    /// A name alone.
+    fn name(commit: Option<Oid>, path: &BytePath) -> FreshFile {
+        FreshFile { commit, path: path.clone(), lines: Vec::new(), content: Vec::new(), before: Vec::new() }
+    }
+}
+
 impl Repo {
+    /// Returns the first bytes of a side's blob; none for a submodule, or where it is too large to be looked into.
+    ///
+    /// # Errors
+    ///
+    /// A missing or altered object.
+    pub fn first_bytes(&self, side: &Side, most: usize) -> Result<Vec<u8>, GitError> {
+        if side.mode == Mode::Gitlink {
+            return Ok(Vec::new());
+        }
+        Ok(match object::content(&self.gix, side.oid) {
+            Ok(Content::Whole(bytes)) => bytes[..bytes.len().min(most)].to_vec(),
+            Ok(Content::Oversize(_)) => Vec::new(),
+            // A file of the worktree that was never added.
+            Err(GitError::Missing { oid }) if oid == side.oid => Vec::new(),
+            Err(error) => return Err(error),
+        })
+    }
+
     /// Shows every new line of a subject to `visit`, one file of one commit at a time, newest commit first. Returns the files that are too large to be
     /// searched ([`MAX_SEARCHED`]).
     ///
@@ -65,6 +90,10 @@ impl Search<'_> {
         if parents.is_empty() {
             parents.push(tree::between(&self.repo.gix, None, Some(node.tree))?);
         }
+        // Every new name on its own: an empty file, a moved one and a submodule bring no line, and a name can hold a secret too.
+        let named: BTreeSet<&BytePath> =
+            parents.iter().flatten().filter(|entry| entry.new.is_some() && entry.old.is_none()).map(|entry| &entry.path).collect();
+        named.into_iter().for_each(|path| self.show(FreshFile::name(Some(commit), path)));
         for (path, (new, old)) in differing_from_all(&parents) {
             self.blob(Some(commit), &path, new, old)?;
         }
@@ -73,6 +102,9 @@ impl Search<'_> {
 
     /// Searches what is not committed or has no history: the lines that the change adds, or of a binary file those that its old side has not.
     fn file(&mut self, file: &FileChange) -> Result<(), GitError> {
+        if let Some(side) = &file.new {
+            self.show(FreshFile::name(None, &side.path));
+        }
         let Some(new) = file.new.as_ref().filter(|side| side.mode != Mode::Gitlink) else { return Ok(()) };
         match &file.body {
             Body::Text(_) | Body::Binary | Body::Oversize => {
@@ -116,9 +148,7 @@ impl Search<'_> {
     }
 
     fn show(&mut self, file: FreshFile) {
-        if !file.lines.is_empty() {
-            (self.visit)(&file);
-        }
+        (self.visit)(&file);
     }
 
     fn read(&self, oid: Oid) -> Result<Option<Vec<u8>>, GitError> {

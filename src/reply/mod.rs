@@ -15,6 +15,12 @@ use strict::{Strict, objects};
 const MAX_CLAIMS: usize = 500;
 /// Bytes of one text field; the rest is cut with a mark.
 const MAX_FIELD: usize = 4096;
+/// Bytes of quoted evidence: whole lines of minified code must be found again.
+const MAX_EVIDENCE: usize = 64 << 10;
+/// What ends a block of reasoning.
+const CLOSINGS: [&str; 2] = ["</think>", "</thinking>"];
+/// Words that say that no person is needed.
+const NO_MARK: [&str; 7] = ["", "none", "no", "n/a", "null", "false", "nothing"];
 /// How the mark begins that stands for what was cut off.
 pub const CUT: &str = "… [";
 
@@ -106,9 +112,13 @@ pub fn refutation(reply: &CompleteReply, nonce: &str) -> Result<Refutation, Faul
 
 /// Returns the claims that arrived whole before a token limit cut the reply. They count; their absence means nothing.
 pub fn salvage(partial: &str, expected: &Expected) -> Vec<Claim> {
-    let Some(start) = partial.find(&expected.nonce) else { return Vec::new() };
-    let Some(list) = partial[start..].split_once("\"findings\"").and_then(|(_, rest)| rest.split_once('[')) else { return Vec::new() };
-    let mut rest = list.1;
+    let body = without_thinking(partial);
+    // The nonce may stand in prose before the answer; the first place with whole claims behind it counts.
+    body.match_indices(&expected.nonce).map(|(at, _)| claims_behind(&body[at..])).find(|claims| !claims.is_empty()).unwrap_or_default()
+}
+
+fn claims_behind(text: &str) -> Vec<Claim> {
+    let Some((_, mut rest)) = text.split_once("\"findings\"").and_then(|(_, rest)| rest.split_once('[')) else { return Vec::new() };
     let mut claims = Vec::new();
     loop {
         rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c == ',');
@@ -121,21 +131,26 @@ pub fn salvage(partial: &str, expected: &Expected) -> Vec<Claim> {
     }
 }
 
-/// Finds the one object that carries the nonce and ends with it.
+/// Finds the one object that carries the nonce and ends with it. Some servers keep the opening of a think block to themselves: where the whole text is no answer, what
+/// stands behind a lone closing mark may be one. The whole comes first, because a quoted line may hold such a mark.
 fn answer(reply: &CompleteReply, nonce: &str) -> Result<Map<String, Value>, Fault> {
     let body = without_thinking(reply.text());
     if body.trim().is_empty() {
         let fault = Fault::new(Class::Declined, "the reply holds reasoning but no answer");
         return Err(Fault { usage: reply.usage(), model: reply.model().map(str::to_owned), raw: Some(reply.text().to_owned()), ..fault });
     }
+    answer_in(body, reply, nonce).or_else(|fault| {
+        let behind = CLOSINGS.iter().find_map(|closing| body.split_once(closing));
+        behind.and_then(|(_, rest)| answer_in(rest, reply, nonce).ok()).ok_or(fault)
+    })
+}
+
+fn answer_in(body: &str, reply: &CompleteReply, nonce: &str) -> Result<Map<String, Value>, Fault> {
     let objects = objects(body, nonce).map_err(|why| malformed(reply, why))?;
     let (mut right, wrong): (Vec<_>, Vec<_>) = objects.into_iter().partition(|object| object.get("nonce").and_then(Value::as_str) == Some(nonce));
     let Some(object) = right.pop() else {
-        let why = if wrong.iter().any(|object| object.contains_key("nonce")) {
-            "the reply has the wrong nonce"
-        } else {
-            "the reply has no JSON object with the nonce"
-        };
+        let named = wrong.iter().any(|object| object.contains_key("nonce"));
+        let why = if named { "the reply has the wrong nonce" } else { "the reply has no JSON object with the nonce" };
         return Err(malformed(reply, why.to_owned()));
     };
     if let Some(other) = right.first() {
@@ -155,17 +170,13 @@ fn malformed(reply: &CompleteReply, why: String) -> Fault {
     Fault { usage: reply.usage(), model: reply.model().map(str::to_owned), raw: Some(reply.text().to_owned()), ..fault }
 }
 
-/// Strips one leading think block. One that is never closed leaves nothing (requirement H07); one whose opening the server kept to itself ends all the same.
+/// Strips one leading think block. One that is never closed leaves nothing (requirement H07).
 fn without_thinking(text: &str) -> &str {
     let text = text.trim_start();
-    for (open, close) in [("<think>", "</think>"), ("<thinking>", "</thinking>")] {
-        match (text.starts_with(open), text.split_once(close)) {
-            (true, None) => return "",
-            (_, Some((_, rest))) => return rest,
-            (false, None) => {}
-        }
+    match CLOSINGS.iter().find(|closing| text.starts_with(&closing.replace('/', ""))) {
+        Some(closing) => text.split_once(closing).map_or("", |(_, rest)| rest),
+        None => text,
     }
-    text
 }
 
 fn claim(object: &Map<String, Value>) -> Claim {
@@ -196,9 +207,13 @@ fn claim(object: &Map<String, Value>) -> Claim {
 fn human(value: Option<&Value>) -> Option<String> {
     match value {
         None | Some(Value::Null | Value::Bool(false)) => None,
-        Some(Value::String(reason)) if reason.trim().is_empty() => None,
-        Some(Value::String(reason)) => Some(reason.clone()),
-        Some(other @ (Value::Bool(true) | Value::Number(_) | Value::Array(_) | Value::Object(_))) => Some(format!("it says {other}")),
+        Some(Value::String(reason)) if NO_MARK.contains(&reason.trim().to_ascii_lowercase().as_str()) => None,
+        Some(Value::String(reason)) => Some(cut(reason, MAX_FIELD)),
+        Some(Value::Array(list)) if list.is_empty() => None,
+        Some(Value::Object(map)) if map.is_empty() => None,
+        Some(other @ (Value::Bool(true) | Value::Number(_) | Value::Array(_) | Value::Object(_))) => {
+            Some(cut(&format!("it says {other}"), MAX_FIELD))
+        }
     }
 }
 
@@ -215,20 +230,24 @@ fn line(value: Option<&Value>) -> u32 {
 /// Returns a text field, cut to its limit. Numbers are taken as their text, a list of texts as its lines.
 fn text(object: &Map<String, Value>, name: &str) -> Option<String> {
     match object.get(name)? {
-        Value::String(text) => Some(cut(text)),
+        Value::String(text) => Some(cut(text, limit(name))),
         Value::Number(number) => Some(number.to_string()),
-        Value::Array(lines) => Some(cut(&lines.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("\n"))),
+        Value::Array(lines) => Some(cut(&lines.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("\n"), limit(name))),
         Value::Null | Value::Bool(_) | Value::Object(_) => None,
     }
 }
 
+fn limit(name: &str) -> usize {
+    if name == "evidence" { MAX_EVIDENCE } else { MAX_FIELD }
+}
+
 /// Cuts a text at white space, so that no half of a secret is left that masking would not know; the mark stands on a line of its own, so that what is before it
 /// can still be found in the change.
-fn cut(full: &str) -> String {
-    if full.len() <= MAX_FIELD {
+fn cut(full: &str, most: usize) -> String {
+    if full.len() <= most {
         return full.to_owned();
     }
-    let limit = (0..=MAX_FIELD).rev().find(|at| full.is_char_boundary(*at)).unwrap_or(0);
+    let limit = (0..=most).rev().find(|at| full.is_char_boundary(*at)).unwrap_or(0);
     let kept = &full[..full[..limit].rfind(char::is_whitespace).unwrap_or(0)];
     format!("{kept}\n{CUT}{} bytes cut]", full.len() - kept.len())
 }
@@ -281,6 +300,7 @@ mod tests {
             ("duplicate key around an answer", format!("{{\"a\":{CLEAN},\"a\":1}}")),
             ("nested", format!("{{\"result\":{CLEAN}}}")),
             ("cut", CLEAN[..CLEAN.len() - 1].to_owned()),
+            ("a broken answer whose nonce comes last", format!("{{\"findings\":[{{\"title\":\"a \\d path\"}}],\"nonce\":\"NONCE\"}}\n{CLEAN}")),
             ("a broken answer before a clean one", format!("{}\n{CLEAN}", CLEAN.replace("[]", r#"[{"severity":"CRITICAL","title":"m\'ore"}]"#))),
         ];
         for (name, text) in cases {
@@ -319,6 +339,12 @@ mod tests {
     }
 
     #[test]
+    fn a_quoted_end_of_thinking_is_no_end_of_thinking() {
+        let quoting = CLEAN.replace("[]", r#"[{"severity":"CRITICAL","evidence":"exec(text.split(\"</think>\")[1])"}]"#);
+        assert_eq!(read(&quoting).map(|review| review.claims().len()), Ok(1));
+    }
+
+    #[test]
     fn a_mark_for_a_person_counts_in_any_shape() {
         for (mark, counts) in [
             ("null", false),
@@ -336,7 +362,7 @@ mod tests {
 
     #[test]
     fn evidence_may_be_a_list_and_a_cut_stands_on_its_own_line() {
-        let long = format!("{} {}", "x".repeat(MAX_FIELD - 10), "y".repeat(20));
+        let long = format!("{} {}", "x".repeat(MAX_EVIDENCE - 10), "y".repeat(20));
         let text = CLEAN.replace("[]", &format!(r#"[{{"evidence":["one","two"]}},{{"evidence":"{long}"}}]"#));
         let review = read(&text).expect("a review");
         assert_eq!(review.claims()[0].evidence, "one\ntwo");

@@ -8,22 +8,24 @@ use std::fmt;
 const MAX_WASTE: usize = 16 << 20;
 
 /// Collects the JSON objects that stand at the top level of the text. Braces in prose that begin no JSON are passed over. An object that is cut off, has a key
-/// twice, or breaks off after it named the nonce makes the whole reply unreadable: it may have been the answer, and what stands inside or behind it must not
-/// be taken for it.
+/// twice, or is broken and names the nonce makes the whole reply unreadable: it may have been the answer, and what stands inside or behind it must not be taken
+/// for it.
 pub(super) fn objects(text: &str, nonce: &str) -> Result<Vec<Map<String, Value>>, String> {
     let (mut found, mut at, mut waste) = (Vec::new(), 0, 0);
+    let mut broken: Option<usize> = None;
     while let Some(open) = text[at..].find('{') {
         let start = at + open;
         let mut stream = serde_json::Deserializer::from_str(&text[start..]).into_iter::<Strict>();
         match stream.next() {
             Some(Ok(Strict(Value::Object(object)))) => {
+                check(text, broken.take(), start, nonce)?;
                 found.push(object);
                 at = start + stream.byte_offset();
             }
             Some(Err(error)) if error.is_eof() => return Err("the reply ends inside a JSON object".to_owned()),
             Some(Err(error)) if error.is_data() => return Err(format!("the reply is not the agreed JSON: {error}")),
-            Some(Err(error)) if names(&text[start..], &error, nonce) => return Err(format!("an object with the nonce is not JSON: {error}")),
             Some(Err(error)) => {
+                broken.get_or_insert(start);
                 waste += place(&text[start..], &error).max(1);
                 at = start + 1;
             }
@@ -33,12 +35,16 @@ pub(super) fn objects(text: &str, nonce: &str) -> Result<Vec<Map<String, Value>>
             return Err("the reply has too many braces that begin no JSON".to_owned());
         }
     }
+    check(text, broken, text.len(), nonce)?;
     Ok(found)
 }
 
-/// Tells whether what was read of a broken object, up to the place of the error, names the nonce.
-fn names(text: &str, error: &serde_json::Error, nonce: &str) -> bool {
-    text.as_bytes()[..place(text, error)].windows(nonce.len()).any(|window| window == nonce.as_bytes())
+/// Refuses where a run of text that began like an object and was none names the nonce.
+fn check(text: &str, broken: Option<usize>, end: usize, nonce: &str) -> Result<(), String> {
+    match broken {
+        Some(start) if text[start..end].contains(nonce) => Err("an object with the nonce is not JSON".to_owned()),
+        Some(_) | None => Ok(()),
+    }
 }
 
 /// Returns the byte at which reading failed.

@@ -228,7 +228,7 @@ fn finished<T>(result: Option<(Chained<T>, Duration)>, log: &Mutex<Vec<Attempt>>
 fn join(name: PassName, parts: Vec<Finished<Review>>, started: Instant) -> PassResult {
     let mut usage = Usage::default();
     let (mut reviews, mut claims, mut attempts, mut failed) = (Vec::new(), Vec::new(), Vec::new(), None);
-    let (mut reviewer, mut model, mut degraded, mut took) = (None, None, false, Duration::ZERO);
+    let (mut reviewer, mut model, mut human, mut degraded, mut took) = (None, None, None, false, Duration::ZERO);
     for part in parts {
         part.attempts.iter().for_each(|attempt| usage += attempt.usage);
         attempts.extend(part.attempts);
@@ -240,6 +240,7 @@ fn join(name: PassName, parts: Vec<Finished<Review>>, started: Instant) -> PassR
         match part.result {
             Ok(review) => {
                 claims.extend(review.claims().iter().cloned());
+                human = human.or_else(|| review.human().map(str::to_owned));
                 reviews.push(review);
             }
             Err(fault) => failed = failed.or(Some(fault)),
@@ -251,5 +252,5 @@ fn join(name: PassName, parts: Vec<Finished<Review>>, started: Instant) -> PassR
         (None, None) => PassOutcome::of_fault(Fault::new(Class::TooLarge, "the change has no part that could be sent")),
     };
     let took = if took.is_zero() { started.elapsed() } else { took };
-    PassResult { name: name.as_str().to_owned(), reviewer, outcome, claims, degraded, attempts, model_reported: model, took, usage }
+    PassResult { name: name.as_str().to_owned(), reviewer, outcome, claims, human, degraded, attempts, model_reported: model, took, usage }
 }

@@ -10,10 +10,10 @@ use crate::plan::Link;
 use crate::reply::{self, Refutation};
 use crate::reviewer::Question;
 
-/// Calls that one run makes at most; findings beyond it stand unrefuted. The worst come first.
+/// Calls that one run makes at most; claims beyond it stand unrefuted. The worst come first.
 const MAX_CALLS: usize = 24;
 
-/// Asks about each of the findings, side by side, and says what the refuter answered, in the same order.
+/// Asks about each claim of the findings, side by side, and says what the refuter answered of each finding, in the same order.
 ///
 /// # Errors
 /// [`Interrupted`] where `stop` says so.
@@ -25,15 +25,26 @@ pub fn refute(
     deadline: Deadline,
     stop: &dyn Fn() -> bool,
 ) -> Result<Vec<Refuted>, Interrupted> {
-    let jobs = findings.iter().take(MAX_CALLS).map(|placed| job(session, chain, placed)).collect();
-    let finished = side_by_side(session, jobs, deadline, stop)?;
-    let mut answers: Vec<Refuted> = finished.into_iter().map(|finished| judge(finished, change)).collect();
-    answers.resize(findings.len(), Refuted::NoAnswer(format!("only {MAX_CALLS} findings are put to it in one run")));
-    Ok(answers)
+    let questions: Vec<(usize, Finding)> =
+        findings.iter().enumerate().flat_map(|(index, placed)| claims_of(placed).map(move |one| (index, one))).collect();
+    let jobs = questions.iter().take(MAX_CALLS).map(|(_, finding)| job(session, chain, finding)).collect();
+    let answers: Vec<Refuted> = side_by_side(session, jobs, deadline, stop)?.into_iter().map(|finished| judge(finished, change)).collect();
+    let over = || Refuted::NoAnswer(format!("only {MAX_CALLS} claims are put to it in one run"));
+    let mut by_finding: Vec<Vec<Refuted>> = findings.iter().map(|_| Vec::new()).collect();
+    let mut answers = answers.into_iter();
+    for (index, _) in questions {
+        by_finding[index].push(answers.next().unwrap_or_else(over));
+    }
+    Ok(by_finding.into_iter().map(Refuted::join).collect())
 }
 
-fn job(session: &Session, chain: &[Link], placed: &Placed) -> Job<Refutation> {
-    let (script, batches, finding) = (session.script.clone(), session.batches.clone(), placed.finding.clone());
+/// Returns a finding once for each claim that was merged into it, with that claim's own words.
+fn claims_of(placed: &Placed) -> impl Iterator<Item = Finding> {
+    placed.claims.iter().map(|claim| Finding { claim: claim.clone(), ..placed.finding.clone() })
+}
+
+fn job(session: &Session, chain: &[Link], finding: &Finding) -> Job<Refutation> {
+    let (script, batches, finding) = (session.script.clone(), session.batches.clone(), finding.clone());
     let batch = batch_of(&batches, &finding);
     Job {
         pass: "refuter".to_owned(),
@@ -64,7 +75,7 @@ fn judge(finished: Finished<Refutation>, change: &Change) -> Refuted {
     match finished.result {
         Err(fault) => Refuted::NoAnswer(format!("{}: {}", fault.class, fault.detail)),
         Ok(answer) => {
-            let found = anchor::is_found(&answer.file, &answer.evidence, change);
+            let found = anchor::is_found(&answer.file, &answer.evidence, change) && (!answer.refuted || anchor::is_weighty(&answer.evidence));
             if answer.refuted { Refuted::Yes { why: answer.why, found } } else { Refuted::No { why: answer.why, found } }
         }
     }

@@ -162,7 +162,7 @@ pub fn reasons(passes: &[PassResult], findings: &[Finding], undecided: &[String]
     reasons.extend(findings.iter().filter(|finding| finding.status == Status::Blocking).map(Reason::of_finding));
     reasons.extend(undecided.iter().map(|claim| Reason::new(Ground::NeedsHuman, format!("nobody could judge the claim {claim}"))));
     for pass in passes {
-        if let Some(why) = pass.outcome.human() {
+        if let Some(why) = &pass.human {
             reasons.insert(Reason::new(Ground::NeedsHuman, format!("{} asks for a person: {why}", pass.name)));
         }
         if let Some(ground) = missing(pass) {
@@ -250,6 +250,7 @@ mod tests {
             reviewer: Some(0),
             outcome: PassOutcome::of_fault(Fault::new(last, "x")),
             claims: vec![],
+            human: None,
             degraded: false,
             attempts: chain.iter().map(attempt).collect(),
             model_reported: None,

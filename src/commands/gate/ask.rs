@@ -192,7 +192,7 @@ fn joined(first: Vec<PassResult>, mut second: Vec<PassResult>) -> Vec<PassResult
         Some(index) => {
             let mut other = second.swap_remove(index);
             other.attempts.splice(0..0, result.attempts);
-            PassResult { took: result.took + other.took, ..other }
+            PassResult { took: result.took + other.took, human: result.human.or(other.human.clone()), ..other }
         }
     };
     first.into_iter().map(again).collect()

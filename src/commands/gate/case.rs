@@ -33,6 +33,8 @@ pub(in crate::commands) struct Case {
     /// Paths that are not, and why.
     pub not_sent: Vec<(BytePath, &'static str)>,
     pub leaks: Vec<Leak>,
+    /// All that would be published could be searched for secrets.
+    searched: bool,
     /// The key of its receipt; `None` where it must leave none.
     pub key: Option<ReceiptKey>,
     pub plan: Option<Plan>,
@@ -68,7 +70,10 @@ impl Case {
         let (sent, not_sent) = coverage(subject, &rules);
         let fresh = secrets::search(run, subject)?;
         let id = identity(subject, fresh.digest);
-        let findings = [checks::policy_edits(&id, &subject.change, &layers), checks::unreadable_source(&id, &subject.change.files)].concat();
+        let binary = subject.change.files.iter().filter(|file| file.body == Body::Binary && !rules.treatment(file).is_by_policy());
+        let binary: Vec<&FileChange> = binary.collect();
+        let findings =
+            [checks::policy_edits(&id, &subject.change, &layers, policy.block), checks::unreadable_source(run.repo, &id, &binary)?].concat();
         let (plan, mut reasons) = match plan_for(run, &sizing, &policy) {
             Ok(plan) => (Some(plan), Vec::new()),
             Err(reason) => (None, vec![reason]),
@@ -77,7 +82,9 @@ impl Case {
         reasons.extend(fresh.reason());
         reasons.extend(findings.iter().filter(|finding| finding.status == Status::Blocking).map(Reason::of_finding));
         reasons.extend(too_large(&sent));
-        reasons.extend(unsearched(&fresh.too_large, subject, &rules));
+        let unsearched = unsearched(&fresh.too_large, subject, &rules);
+        let searched = unsearched.is_none();
+        reasons.extend(unsearched);
         reasons.extend(asks_for_more(&policy, &sizing));
         let refs = subject.refs.iter().map(|r| RefName { remote: run.remote_name(), remote_ref: r.remote_ref.to_string() }).collect();
         let key = (!run.request.narrowed).then(|| key::of(run, subject, &policy, &sizing, plan.as_ref(), fresh.digest));
@@ -93,6 +100,7 @@ impl Case {
             sent,
             not_sent,
             leaks: fresh.leaks,
+            searched,
             key,
             plan,
             basis: None,
@@ -110,7 +118,7 @@ impl Case {
 
     /// Returns the basis of a subject that holds nothing to review: an empty change, and nothing new in between that must not leave.
     pub(super) fn nothing(&self) -> Option<Basis> {
-        (self.subject.change.is_empty() && self.leaks.is_empty()).then_some(Basis::Nothing)
+        (self.subject.change.is_empty() && self.leaks.is_empty() && self.searched).then_some(Basis::Nothing)
     }
 
     /// Tells whether an override may let it through: nothing stands against it that an override does not lift.

@@ -1,16 +1,16 @@
 //! Pass 0: what the gate itself sees in the change, without a model. So far: edits of the policy, and source that cannot be read as text.
 
 use super::case::Layers;
-use crate::change::Change;
 use crate::change::subject::SubjectId;
-use crate::change::{Body, BytePath, FileChange};
+use crate::change::{BytePath, Change, FileChange, Mode};
 use crate::config::{self, POLICY_FILE, PolicyLayer};
 use crate::digest::Fields;
 use crate::finding::{Claim, Finding, Provenance, Severity, Status};
+use crate::git::{GitError, Repo};
 use crate::paths::Kind;
 
 /// Finds edits of the policy: HIGH where a protective key would be lowered, else MEDIUM (ruling on edits to policy).
-pub(super) fn policy_edits(subject: &SubjectId, change: &Change, layers: &Layers) -> Vec<Finding> {
+pub(super) fn policy_edits(subject: &SubjectId, change: &Change, layers: &Layers, bar: Severity) -> Vec<Finding> {
     let path = BytePath::from(POLICY_FILE);
     let Some(file) = change.file(&path) else { return Vec::new() };
     let deleted = PolicyLayer::empty("tip");
@@ -23,21 +23,32 @@ pub(super) fn policy_edits(subject: &SubjectId, change: &Change, layers: &Layers
     } else {
         (Severity::High, format!("the policy is weakened: {}", lowered.join(", ")))
     };
-    vec![finding(subject, path, "policy-edit", severity, title)]
+    vec![finding(subject, path, "policy-edit", severity, bar, title)]
 }
 
-/// Finds program text that hides behind a NUL byte: git calls it binary, no reviewer could read it, and it runs all the same.
-pub(super) fn unreadable_source(subject: &SubjectId, files: &[FileChange]) -> Vec<Finding> {
-    let runs = |file: &&FileChange| {
-        let new = file.new.as_ref().filter(|_| file.body == Body::Binary);
-        new.is_some_and(|side| Kind::Source.is(&side.path) || Kind::Manifest.is(&side.path) || Kind::is_governance(&side.path))
-    };
-    let title = |file: &FileChange| format!("{} is source, and NUL bytes in it keep reviewers from reading it as text", file.path());
-    files.iter().filter(runs).map(|file| finding(subject, file.path().clone(), "unreadable-source", Severity::High, title(file))).collect()
+/// Finds program text that hides behind a NUL byte: git calls it binary, no reviewer could read it, and it runs all the same. What is source by its name, or begins
+/// like a script, or may be executed and is no known kind of program, must be text.
+pub(super) fn unreadable_source(repo: &Repo, subject: &SubjectId, binary: &[&FileChange]) -> Result<Vec<Finding>, GitError> {
+    let mut findings = Vec::new();
+    for file in binary {
+        let Some(side) = &file.new else { continue };
+        let start = repo.first_bytes(side, 16)?;
+        let by_name = Kind::Source.is(&side.path) || Kind::Manifest.is(&side.path) || Kind::is_governance(&side.path);
+        let by_mode = side.mode == Mode::Executable && !start.is_empty() && !PROGRAMS.iter().any(|magic| start.starts_with(magic));
+        if by_name || by_mode || start.starts_with(b"#!") {
+            let title = format!("{} is program text, and NUL bytes in it keep reviewers from reading it", file.path());
+            findings.push(finding(subject, file.path().clone(), "unreadable-source", Severity::High, Severity::High, title));
+        }
+    }
+    Ok(findings)
 }
+
+/// How compiled programs and archives begin: ELF, Windows, Mach-O (both byte orders, 32 and 64 bit, universal), WebAssembly, zip.
+const PROGRAMS: [&[u8]; 8] =
+    [b"\x7fELF", b"MZ", b"\xfe\xed\xfa\xce", b"\xfe\xed\xfa\xcf", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"\0asm", b"PK\x03\x04"];
 
 /// A check's finding needs no anchor and no refuter: it is a fact.
-fn finding(subject: &SubjectId, path: BytePath, rule: &str, severity: Severity, title: String) -> Finding {
+fn finding(subject: &SubjectId, path: BytePath, rule: &str, severity: Severity, bar: Severity, title: String) -> Finding {
     let mut id = Fields::new("review-gate check v1");
     id.add(path.as_bytes());
     id.add(&title);
@@ -57,7 +68,7 @@ fn finding(subject: &SubjectId, path: BytePath, rule: &str, severity: Severity, 
         fix: none(),
         proof: none(),
     };
-    let status = if severity >= Severity::High { Status::Blocking } else { Status::Open };
+    let status = if severity >= bar { Status::Blocking } else { Status::Open };
     Finding {
         id: id.finish().short(12),
         subject: subject.clone(),

@@ -258,7 +258,7 @@ fn finding(run: &Run<'_>, finding: &Finding) -> v1::Finding {
         issue: clean(&claim.issue),
         cause: clean(&claim.cause),
         failing_case: clean(&claim.failing_case),
-        evidence: clean(&claim.evidence),
+        evidence: clip(&clean(&claim.evidence)),
         provenance: claim.provenance.as_str(),
         confidence: clean(&claim.confidence),
         fix: clean(&claim.fix),
@@ -266,6 +266,15 @@ fn finding(run: &Run<'_>, finding: &Finding) -> v1::Finding {
         sources: finding.sources.clone(),
         status: finding.status.as_str(),
         note: finding.note.as_ref().map(clean),
+    }
+}
+
+/// Evidence is kept whole to be found again; a report shows so much of it.
+fn clip(text: &str) -> String {
+    const MOST: usize = 4096;
+    match text.char_indices().nth(MOST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
     }
 }
 
