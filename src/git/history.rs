@@ -58,6 +58,18 @@ impl<'r> History<'r> {
 
     /// Lists what of `tip` and its ancestors is not among `published` and theirs.
     pub(super) fn unpublished(&mut self, tip: Oid, published: &mut Ancestors) -> Result<Unpublished, GitError> {
+        let (commits, boundary) = self.walk(tip, published)?;
+        Ok(Unpublished { commits, boundary: self.independent(boundary)? })
+    }
+
+    /// Lists the commits of `tip` that `base` has not, and every commit of `base` that one of them was started from or has merged.
+    pub(super) fn beyond(&mut self, tip: Oid, base: Oid) -> Result<(Vec<Oid>, Vec<Oid>), GitError> {
+        let mut known = Ancestors::of(self, [base])?;
+        self.walk(tip, &mut known)
+    }
+
+    /// Walks from `tip` to the commits of a set: those on the way, and those where it stopped.
+    fn walk(&mut self, tip: Oid, published: &mut Ancestors) -> Result<(Vec<Oid>, Vec<Oid>), GitError> {
         let (mut commits, mut boundary) = (Vec::new(), Vec::new());
         let mut seen = HashSet::from([tip]);
         let mut queue = BinaryHeap::from([(self.node(tip)?.time, tip)]);
@@ -73,7 +85,7 @@ impl<'r> History<'r> {
                 }
             }
         }
-        Ok(Unpublished { commits, boundary: self.independent(boundary)? })
+        Ok((commits, boundary))
     }
 
     /// Drops the commits that are ancestors of others in the list: a branch that merged `main` fifty times stands on one state of it, not on fifty.
@@ -90,6 +102,12 @@ impl<'r> History<'r> {
             }
         }
         Ok(kept)
+    }
+
+    /// Returns the trees of the best common ancestors of two commits.
+    pub(super) fn common_trees(&mut self, one: Oid, two: Oid) -> Result<Vec<Oid>, GitError> {
+        let bases = self.merge_bases(one, two)?;
+        bases.into_iter().map(|base| Ok(self.node(base)?.tree)).collect()
     }
 
     /// Lists the best common ancestors of two commits, best first: more than one after a criss-cross merge, none for unrelated histories.
