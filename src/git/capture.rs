@@ -4,8 +4,8 @@ use super::object::Content;
 use super::rename::{self, Pair, Place};
 use super::text;
 use super::tree::{Entry, Leaf};
-use super::{GitError, narrow, object};
-use crate::change::{Body, BytePath, Change, FileChange, Mode, Oid, Side};
+use super::{GitError, Repo, narrow, object, worktree};
+use crate::change::{Body, BytePath, Change, FileChange, Mode, Oid, Side, Status};
 use gix::Repository;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -18,6 +18,29 @@ pub struct Options {
     pub renames: bool,
     /// Files, or directories with all below them, from the top ([`super::Repo::path_in_repo`]); empty for everything.
     pub only: Vec<BytePath>,
+}
+
+impl Repo {
+    /// Shows the new side of a changed file as if the file were added: for content that nobody was shown because it was data, or because the old side
+    /// is binary and there is no difference in lines. `None` where there is no new side.
+    ///
+    /// # Errors
+    ///
+    /// A missing or altered object.
+    pub fn shown_whole(&self, file: &FileChange) -> Result<Option<FileChange>, GitError> {
+        let Some(new) = &file.new else { return Ok(None) };
+        let leaf = Leaf { mode: new.mode, oid: new.oid };
+        let body = match self.body_of(leaf, &Unstored::new()) {
+            // What is only on disk is read again. By its id it is what was captured, or it is missing.
+            Err(GitError::Missing { oid }) if oid == leaf.oid && self.work_dir().is_some() => self.body_of(leaf, &worktree::tracked(&self.gix)?.1)?,
+            body => body?,
+        };
+        Ok(Some(FileChange { status: Status::Added, old: None, new: Some(new.clone()), body }))
+    }
+
+    fn body_of(&self, leaf: Leaf, unstored: &Unstored) -> Result<Body, GitError> {
+        Ok(Source { repo: &self.gix, unstored }.body(None, Some(leaf))?.0)
+    }
 }
 
 /// Content that is in no object yet: what the worktree holds.
@@ -118,9 +141,8 @@ fn side(place: &Place, size: u64) -> Side {
 #[cfg(test)]
 mod tests {
     use super::super::testing::Sandbox;
-    use super::super::{Repo, index, tree};
+    use super::super::{index, tree};
     use super::*;
-    use crate::change::Status;
     use crate::env::Env;
 
     fn staged(sandbox: &Sandbox, options: &Options) -> Change {
@@ -159,6 +181,40 @@ mod tests {
         assert_eq!(change.files.len(), 1);
         assert_eq!(change.files[0].status, Status::Renamed { similarity: 100 });
         assert_eq!(change.files[0].new.as_ref().map(|side| side.size), Some(10));
+    }
+
+    #[test]
+    fn what_was_never_shown_can_be_shown_whole() {
+        let sandbox = Sandbox::new(&[]);
+        for (path, content) in [("data/moved", &b"import os\n"[..]), ("mode", b"run\n"), ("binary", b"\0\n"), ("gone", b"x\n"), ("disk", b"\0")] {
+            sandbox.write(path, content);
+        }
+        sandbox.git(&["add", "."]);
+        sandbox.commit();
+        sandbox.git(&["mv", "data/moved", "moved"]);
+        sandbox.git(&["rm", "-q", "gone"]);
+        sandbox.git(&["update-index", "--chmod=+x", "mode"]);
+        sandbox.write("binary", "text\n");
+        sandbox.write("still", "\0");
+        sandbox.git(&["add", "binary", "still"]);
+        let repo = Repo::discover(&sandbox.path(""), &Env::default()).expect("a repository");
+        let whole = |file: &FileChange| {
+            let shown = repo.shown_whole(file).expect("a readable object")?;
+            assert_eq!((shown.status, &shown.old, &shown.new), (Status::Added, &None, &file.new));
+            Some(shown.hunks().iter().map(|hunk| String::from_utf8_lossy(&hunk.text)).collect::<String>())
+        };
+        let staged = staged(&sandbox, &Options { renames: true, only: Vec::new() });
+        let shown: Vec<_> = staged.files.iter().map(|file| (file.path().to_string(), whole(file))).collect();
+        let expected = [("binary", Some("+text\n")), ("gone", None), ("mode", Some("+run\n")), ("moved", Some("+import os\n")), ("still", Some(""))];
+        assert_eq!(shown, expected.map(|(path, text)| (path.to_owned(), text.map(str::to_owned))));
+        // What is in no object yet.
+        sandbox.write("disk", "on disk\n");
+        let (entries, unstored) = worktree::tracked(&repo.gix).expect("entries");
+        let change = capture(&repo.gix, entries, &unstored, &Options::default()).expect("a change");
+        let file = change.file(&BytePath::from("disk")).expect("the file");
+        assert_eq!((&file.body, whole(file)), (&Body::Binary, Some("+on disk\n".to_owned())));
+        sandbox.write("disk", "changed since\n");
+        assert!(matches!(repo.shown_whole(file), Err(GitError::Missing { .. })));
     }
 
     #[test]

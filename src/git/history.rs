@@ -58,6 +58,18 @@ impl<'r> History<'r> {
 
     /// Lists what of `tip` and its ancestors is not among `published` and theirs.
     pub(super) fn unpublished(&mut self, tip: Oid, published: &mut Ancestors) -> Result<Unpublished, GitError> {
+        let (commits, boundary) = self.walk(tip, published)?;
+        Ok(Unpublished { commits, boundary: self.independent(boundary)? })
+    }
+
+    /// Lists the commits of `tip` that `base` has not, and every commit of `base` that one of them was started from or has merged.
+    pub(super) fn beyond(&mut self, tip: Oid, base: Oid) -> Result<(Vec<Oid>, Vec<Oid>), GitError> {
+        let mut known = Ancestors::of(self, [base])?;
+        self.walk(tip, &mut known)
+    }
+
+    /// Walks from `tip` to the commits of a set: those on the way, and those where it stopped.
+    fn walk(&mut self, tip: Oid, published: &mut Ancestors) -> Result<(Vec<Oid>, Vec<Oid>), GitError> {
         let (mut commits, mut boundary) = (Vec::new(), Vec::new());
         let mut seen = HashSet::from([tip]);
         let mut queue = BinaryHeap::from([(self.node(tip)?.time, tip)]);
@@ -73,7 +85,7 @@ impl<'r> History<'r> {
                 }
             }
         }
-        Ok(Unpublished { commits, boundary: self.independent(boundary)? })
+        Ok((commits, boundary))
     }
 
     /// Drops the commits that are ancestors of others in the list: a branch that merged `main` fifty times stands on one state of it, not on fifty.
@@ -92,12 +104,42 @@ impl<'r> History<'r> {
         Ok(kept)
     }
 
-    /// Lists the best common ancestors of two commits, best first: more than one after a criss-cross merge, none for unrelated histories.
-    pub(super) fn merge_bases(&self, one: Oid, two: Oid) -> Result<Vec<Oid>, GitError> {
+    /// Returns the trees of the best common ancestors of two commits.
+    pub(super) fn common_trees(&mut self, one: Oid, two: Oid) -> Result<Vec<Oid>, GitError> {
+        let bases = self.merge_bases(one, two)?;
+        bases.into_iter().map(|base| Ok(self.node(base)?.tree)).collect()
+    }
+
+    /// Lists the best common ancestors of two commits, newest first as git has them: more than one after a criss-cross merge, none for unrelated histories.
+    /// If one is an ancestor of the other, it is the only one.
+    pub(super) fn merge_bases(&mut self, one: Oid, two: Oid) -> Result<Vec<Oid>, GitError> {
+        let found = self.common(one, two)?;
+        let mut best = Vec::with_capacity(found.len());
+        for base in &found {
+            if !self.is_behind_another(*base, &found)? {
+                best.push((self.node(*base)?.time, *base));
+            }
+        }
+        best.sort_by_key(|(time, _)| std::cmp::Reverse(*time));
+        Ok(best.into_iter().map(|(_, base)| base).collect())
+    }
+
+    /// Lists the best common ancestors, and where dates are wrong others with them. Two commits have one of themselves in common exactly if it is an
+    /// ancestor of the other, whatever the dates.
+    fn common(&self, one: Oid, two: Oid) -> Result<Vec<Oid>, GitError> {
         let mut graph = self.repo.revision_graph(None);
         let bases = self.repo.merge_bases_many_with_graph(object::id(one), &[object::id(two)], &mut graph);
         let bases = bases.map_err(GitError::other(format!("find the common ancestor of {} and {}", one.short(), two.short())))?;
         Ok(bases.iter().map(|id| object::oid(id)).collect())
+    }
+
+    fn is_behind_another(&self, commit: Oid, all: &[Oid]) -> Result<bool, GitError> {
+        for other in all.iter().filter(|other| **other != commit) {
+            if self.common(commit, *other)?.contains(&commit) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 }
 
@@ -150,6 +192,7 @@ fn read(repo: &Repository, oid: Oid) -> Result<Node, GitError> {
 #[cfg(test)]
 mod tests {
     use super::super::fixture::World;
+    use super::super::testing::{Random, Sandbox};
     use super::*;
 
     fn walk(world: &World, tip: &str, published: &[&str]) -> (Vec<String>, Vec<String>) {
@@ -181,6 +224,58 @@ mod tests {
             assert_eq!(commits.join("\n"), expected, "{tip} {published:?}");
             let nearest = if tip == "main" { vec!["main"] } else { published.clone() };
             assert_eq!(boundary, nearest.iter().map(|name| world.id(name)).collect::<Vec<_>>(), "{tip} {published:?}");
+        }
+    }
+
+    /// Makes commits `c0`, `c1`, ... with committer dates in seconds after a round number, and parents by their number.
+    fn commits(sandbox: &Sandbox, plan: &[(usize, Vec<usize>)]) -> Vec<Oid> {
+        let mut stream = String::new();
+        for (at, (date, parents)) in plan.iter().enumerate() {
+            stream += &format!("reset refs/heads/c{at}\ncommit refs/heads/c{at}\nmark :{}\n", at + 1);
+            stream += &format!("committer n <e@example.org> {} +0000\ndata <<.\n{at}\n.\n", 1_700_000_000 + date);
+            let words = ["from"].into_iter().chain(std::iter::repeat("merge"));
+            stream.extend(words.zip(parents).map(|(word, parent)| format!("{word} :{}\n", parent + 1)));
+            stream += &format!("M 100644 inline f{at}\ndata 1\nx\n\n");
+        }
+        sandbox.write(".git/stream", stream);
+        sandbox.git_from(&sandbox.path(".git/stream"), &["fast-import", "--quiet", "--force"]);
+        let ids = sandbox.line(&["for-each-ref", "--sort=v:refname", "--format=%(objectname)"]);
+        ids.lines().map(|id| Oid::from_hex(id.as_bytes()).expect("an id")).take(plan.len()).collect()
+    }
+
+    fn assert_gits_bases(sandbox: &Sandbox, one: Oid, two: Oid, hint: &str) {
+        let ours = History::new(&sandbox.open()).and_then(|mut history| history.merge_bases(one, two)).expect("common ancestors");
+        let ours: Vec<String> = ours.iter().map(ToString::to_string).collect();
+        let range = [one.to_string(), two.to_string()];
+        assert_eq!(ours.join("\n"), sandbox.line(&["merge-base", "--all", &range[0], &range[1]]), "{hint}");
+    }
+
+    #[test]
+    fn an_ancestor_is_the_only_base_whatever_the_dates() {
+        let sandbox = Sandbox::new(&[]);
+        let parents = [vec![], vec![0], vec![0, 1], vec![2, 0], vec![3, 1], vec![4, 1]];
+        let plan: Vec<_> = [6000, 8000, 6000, 6000, 7000, 5000].into_iter().zip(parents).collect();
+        let ids = commits(&sandbox, &plan);
+        let repo = sandbox.open();
+        assert_eq!(History::new(&repo).and_then(|mut history| history.merge_bases(ids[3], ids[5])).expect("a base"), [ids[3]]);
+    }
+
+    #[test]
+    fn common_ancestors_are_gits_though_dates_are_wrong() {
+        for seed in 0..20 {
+            let (sandbox, mut random) = (Sandbox::new(&[]), Random::new(seed));
+            let mut plan = vec![(0, Vec::new())];
+            for at in 1..12 {
+                let mut parents: Vec<usize> = (0..=random.below(3)).map(|_| at - 1 - random.below(at.min(6))).collect();
+                parents.dedup();
+                // No two alike: between equal dates git goes by the order of its walk.
+                plan.push((random.below(9) * 12 + at, parents));
+            }
+            let ids = commits(&sandbox, &plan);
+            for _ in 0..8 {
+                let (one, two) = (4 + random.below(8), 4 + random.below(8));
+                assert_gits_bases(&sandbox, ids[one], ids[two], &format!("seed {seed}: c{one} c{two} of {plan:?}"));
+            }
         }
     }
 }

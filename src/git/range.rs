@@ -59,6 +59,8 @@ pub struct Selected {
     pub deletions: Vec<BytePath>,
     /// What a reader of the report should know of how the ranges came about, as sentences without a final full stop.
     pub notes: Vec<String>,
+    /// The remote that [`Selector::Push`] measured against, by its name; `None` for every other way to ask.
+    pub remote: Option<String>,
 }
 
 impl Repo {
@@ -152,7 +154,8 @@ impl Repo {
             local: self.head_commit()?.ok_or(GitError::Unborn)?,
             old: destination.tracked.map_or(Old::Absent, Old::Tracked),
         };
-        sending::select(self, &Remotes::of(self, &destination.remote, &destination.remote), vec![update], options)
+        let selected = sending::select(self, &Remotes::of(self, &destination.remote, &destination.remote), vec![update], options)?;
+        Ok(Selected { remote: Some(destination.remote), ..selected })
     }
 }
 
@@ -251,7 +254,9 @@ mod tests {
             let update = &only(&selected).refs[0];
             assert_eq!((files(only(&selected)), update.remote_ref.to_string()), (vec!["n".to_owned()], "refs/heads/main".to_owned()));
             assert_eq!((update.base_source, update.force), (BaseSource::Tracking, false));
+            assert_eq!(selected.remote.as_deref(), Some("origin"));
         }
+        assert_eq!(select(&world, &range("main", "main")).expect("a range").remote, None);
         world.git(&["checkout", "-q", "--detach"]);
         assert!(matches!(select(&world, &Selector::Push { remote: None }), Err(GitError::BadRevision { .. })));
     }

@@ -78,6 +78,8 @@ struct Push<'r> {
     default_branch: Option<Oid>,
     options: &'r Options,
     ranges: HashMap<(Oid, Option<Oid>), (Base, Unpublished)>,
+    /// The places of subjects by tip, base, and the old id of a forced ref: what such a ref has already is set aside for that ref alone.
+    known: HashMap<(Oid, Option<Oid>, Option<Oid>), usize>,
     selected: Selected,
 }
 
@@ -91,7 +93,7 @@ impl<'r> Push<'r> {
         }
         let published = Ancestors::of(&mut history, tips)?;
         let default_branch = remotes.default_branch(repo)?;
-        Ok(Push { repo, history, published, default_branch, options, ranges: HashMap::new(), selected: Selected::default() })
+        Ok(Push { repo, history, published, default_branch, options, ranges: HashMap::new(), known: HashMap::new(), selected: Selected::default() })
     }
 
     fn update(&mut self, update: Update) -> Result<(), GitError> {
@@ -134,13 +136,14 @@ impl<'r> Push<'r> {
                 (base, new)
             }
         };
-        let known = self.selected.subjects.iter_mut().find(|subject| subject.refs.iter().any(|r| r.tip == Some(tip) && r.base == base.commit));
-        if let Some(subject) = known {
-            subject.refs.push(ref_update(update, tip, base));
+        let sent = (tip, base.commit, update.old.oid().filter(|_| base.force));
+        if let Some(at) = self.known.get(&sent) {
+            self.selected.subjects[*at].refs.push(ref_update(update, tip, base));
             return Ok(());
         }
         let subject = self.subject(update, tip, base, new)?;
-        self.add(subject);
+        let at = self.add(subject);
+        self.known.insert(sent, at);
         Ok(())
     }
 
@@ -203,18 +206,19 @@ impl<'r> Push<'r> {
         Ok(Subject { refs: vec![ref_update(update, tip, base)], base_tree, tip_tree: Some(tip_tree), commits: new.commits, change })
     }
 
-    /// Adds a subject, or its refs to one that is the same: equal trees and an equal change, whatever the commits are called.
-    fn add(&mut self, subject: Subject) {
-        let same =
-            |other: &&mut Subject| (other.base_tree, other.tip_tree) == (subject.base_tree, subject.tip_tree) && other.change == subject.change;
-        match self.selected.subjects.iter_mut().find(same) {
-            Some(other) => {
-                other.refs.extend(subject.refs);
-                let more: Vec<Oid> = subject.commits.into_iter().filter(|commit| !other.commits.contains(commit)).collect();
-                other.commits.extend(more);
-            }
-            None => self.selected.subjects.push(subject),
-        }
+    /// Adds a subject, or its refs to one that is the same: equal trees and an equal change, whatever the commits are called. Returns its place.
+    fn add(&mut self, subject: Subject) -> usize {
+        let subjects = &mut self.selected.subjects;
+        let same = |other: &Subject| (other.base_tree, other.tip_tree) == (subject.base_tree, subject.tip_tree) && other.change == subject.change;
+        let Some(at) = subjects.iter().position(same) else {
+            subjects.push(subject);
+            return subjects.len() - 1;
+        };
+        let other = &mut subjects[at];
+        other.refs.extend(subject.refs);
+        let more: Vec<Oid> = subject.commits.into_iter().filter(|commit| !other.commits.contains(commit)).collect();
+        other.commits.extend(more);
+        at
     }
 }
 
@@ -373,6 +377,25 @@ mod tests {
         let selected = world.push(&[["refs/heads/main", "HEAD", "refs/heads/main", "origin/main"]]);
         assert_eq!(files(only(&selected)), ["b"]);
         assert_eq!((first(&selected).base_source, first(&selected).force), (BaseSource::MergeBase, true));
+    }
+
+    #[test]
+    fn what_a_forced_ref_has_already_is_news_to_another_ref() {
+        let world = World::new();
+        world.git(&["switch", "-q", "-c", "forced"]);
+        let old = world.commit("mine", "1\n");
+        world.git(&["switch", "-q", "-c", "again", "main"]);
+        world.commit("more", "1\n");
+        world.git(&["cherry-pick", &old]);
+        let forced = ["again", "again", "refs/heads/forced", old.as_str()];
+        let new = ["again", "again", "refs/heads/new", "main"];
+        for lines in [[forced, new], [new, forced]] {
+            let selected = world.push(&lines);
+            let mut sent: Vec<_> = selected.subjects.iter().map(|subject| (subject.label(), files(subject))).collect();
+            sent.sort();
+            let expected = [("refs/heads/forced", vec!["more"]), ("refs/heads/new", vec!["mine", "more"])];
+            assert_eq!(sent, expected.map(|(label, files)| (label.to_owned(), files.into_iter().map(str::to_owned).collect::<Vec<_>>())));
+        }
     }
 
     #[test]

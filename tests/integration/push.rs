@@ -143,6 +143,36 @@ fn rebasing_onto_others_published_work_sends_only_ones_own() {
 }
 
 #[test]
+fn a_fix_that_a_merge_loses_is_shown_beside_a_cosmetic_edit() {
+    let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
+    let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
+    let file = |first: &str, last: &str| format!("{first}\n{}{last}\n", "let same = 1;\n".repeat(20));
+    repo.write("f.rs", file("let limit = 0;", "// a")).commit("start");
+    repo.publish("main");
+    repo.branch("feat", "main").write("mine.rs", GOOD).commit("mine");
+    repo.publish("feat");
+    repo.git(&["checkout", "-q", "main"]);
+    repo.write("f.rs", file("let limit = FIXED;", "// a")).commit("fix");
+    repo.publish("main");
+    repo.git(&["checkout", "-q", "feat"]);
+    repo.git(&["merge", "-q", "--no-verify", "-s", "ours", "main"]);
+    repo.write("f.rs", file("let limit = 0;", "// b")).add().git(&["commit", "-q", "--no-verify", "--amend", "--no-edit"]);
+    repo.push(&["origin", "feat"]).expect(0);
+    assert_eq!(sent_files(&peer), ["f.rs"]);
+    assert!(peer.received("-let limit = FIXED;"));
+    // Onto `main` itself it is seen once more, though `feat` is published by now.
+    let line = format!("refs/heads/feat {} refs/heads/main {}\n", repo.oid("feat"), repo.oid("main"));
+    let (run, report) = Gate::pre_push(&repo, &line).report();
+    run.expect(0);
+    let coverage = &report["subjects"][0]["coverage"];
+    assert_eq!(
+        (&coverage["reviewed"], &coverage["not_reviewed"][0]["path"]),
+        (&serde_json::json!(["f.rs"]), &serde_json::json!("mine.rs")),
+        "{report}"
+    );
+}
+
+#[test]
 fn the_same_content_goes_to_a_second_remote_without_a_call() {
     let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
     let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
