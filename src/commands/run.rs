@@ -32,8 +32,8 @@ fn judge(context: &Context, user: &User, args: &RunArgs) -> Result<ExitStatus, G
     let request = Request {
         stage: Stage::Run,
         name: "run",
+        remote: selected.remote.clone(),
         selected,
-        remote: None,
         authors,
         tier,
         reviewers: args.reviewer.clone(),

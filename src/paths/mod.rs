@@ -109,7 +109,8 @@ impl PathRules {
         matches(&self.full, path)
     }
 
-    fn of_side(&self, side: &Side) -> Treatment {
+    /// Tells what is done with one side of a file.
+    pub fn of_side(&self, side: &Side) -> Treatment {
         match side.mode {
             Mode::Regular => self.of_path(&side.path),
             Mode::Executable | Mode::Symlink | Mode::Gitlink => Treatment::Review,

@@ -176,3 +176,60 @@ fn a_small_reviewer_gets_small_parts_where_the_large_one_is_out() {
     repo.write("long.txt", "one more line of text\n".repeat(4_000)).write("run.rs", EVIL).commit("much");
     Gate::pre_push(&repo, &repo.push_line("main")).run().expect(1).says("run.rs:1");
 }
+
+#[test]
+fn data_that_becomes_source_is_shown_whole() {
+    let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Clean));
+    let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
+    repo.write(".review-gate.yaml", "data: ['data/']\n").commit("policy");
+    repo.write("data/run.txt", EVIL).commit("data");
+    repo.git(&["push", "-q", "--no-verify", "origin", "main"]);
+    std::fs::create_dir_all(repo.path().join("src")).unwrap();
+    repo.git(&["mv", "data/run.txt", "src/run.rs"]);
+    repo.commit("rename");
+    Gate::pre_push(&repo, &repo.push_line("main")).run().expect(0);
+    assert!(peer.received(EVIL.trim()), "a pure rename out of the data was sent as a rename alone");
+}
+
+#[test]
+fn what_was_binary_and_is_text_is_shown_whole() {
+    let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Clean));
+    let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
+    repo.write("notes.bin", b"a\0b").commit("binary");
+    repo.git(&["push", "-q", "--no-verify", "origin", "main"]);
+    repo.write("notes.bin", EVIL).commit("text");
+    Gate::pre_push(&repo, &repo.push_line("main")).run().expect(0);
+    assert!(peer.received(EVIL.trim()));
+}
+
+#[test]
+fn an_executable_of_no_known_kind_must_be_text() {
+    for (name, content, status) in [("tool", b"\x7fELF\0\0".as_slice(), 0), ("tool", b"import os\0\n", 1), ("clip.png", b"\x89PNG\0", 0)] {
+        let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Clean));
+        let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
+        repo.write(name, content).add();
+        if name == "tool" {
+            repo.git(&["update-index", "--chmod=+x", name]);
+        }
+        repo.git(&["commit", "-qm", "tool"]);
+        Gate::pre_push(&repo, &repo.push_line("main")).run().expect(status);
+    }
+}
+
+#[test]
+fn an_empty_file_can_hold_a_secret_in_its_name() {
+    let secret = token("R7kQ2mZ9xT4vW8nB3cL6pS1dF5gH0jYaUeIo");
+    let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Clean));
+    let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
+    repo.write(&format!("x-{secret}"), "").commit("empty");
+    Gate::pre_push(&repo, &repo.push_line("main")).run().expect(16).never_says(&secret);
+}
+
+#[test]
+fn an_override_of_a_run_with_push_is_bound_to_the_remote() {
+    let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Status(401, "no")));
+    let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
+    repo.write("a.rs", GOOD).commit("work");
+    repo.gate(&["run", "--push", "origin", "--override", "the reviewer is out and this must go today"]).run().expect(0);
+    repo.push(&["origin", "main"]).expect(0);
+}

@@ -61,6 +61,7 @@ impl Case {
         let layers = Layers::read(run.repo, subject, run.request.remote.as_deref(), run.now)?;
         let policy = config::effective(&layers.base, layers.tip.as_ref(), run.now);
         let rules = rules(&policy)?;
+        let subject = &revealed(run.repo, subject, &rules)?;
         let computed = size(run.context, subject, &rules);
         let too_low = run.request.tier.filter(|asked| *asked < computed.name);
         let too_low = too_low.map(|asked| {
@@ -206,7 +207,8 @@ fn rules(policy: &Policy) -> Result<PathRules, GateError> {
 /// Sizes a subject under its policies.
 pub(super) fn sizing(context: &Context, repo: &Repo, subject: &Subject, now: Timestamp) -> Result<Sizing, GateError> {
     let layers = Layers::read(repo, subject, None, now)?;
-    Ok(size(context, subject, &rules(&config::effective(&layers.base, layers.tip.as_ref(), now))?))
+    let rules = rules(&config::effective(&layers.base, layers.tip.as_ref(), now))?;
+    Ok(size(context, &revealed(repo, subject, &rules)?, &rules))
 }
 
 /// Sizes the change; the environment only raises.
@@ -227,6 +229,21 @@ fn raised(sizing: Sizing, asked: Option<Tier>) -> Sizing {
         Some(to) => sizing.raised(to, "--tier"),
         None => sizing,
     }
+}
+
+/// Shows content whole where nobody was shown it before: it was data or generated under its old name or mode, or the old side is binary and the new one is text.
+fn revealed(repo: &Repo, subject: &Subject, rules: &PathRules) -> Result<Subject, GateError> {
+    let mut subject = subject.clone();
+    for file in &mut subject.change.files {
+        let was_out_of_review = file.old.as_ref().is_some_and(|old| rules.of_side(old).is_by_policy() || file.body == Body::Binary);
+        if !was_out_of_review || rules.treatment(file).is_by_policy() {
+            continue;
+        }
+        if let Some(whole) = repo.shown_whole(file)?.filter(|whole| matches!(whole.body, Body::Text(_))) {
+            *file = whole;
+        }
+    }
+    Ok(subject)
 }
 
 /// Sorts the changed files into what is sent and what is listed with its reason.
