@@ -17,12 +17,12 @@ pub struct Placed {
     pub finding: Finding,
     /// Where it stands.
     pub placement: Placement,
-    /// Every claim that was merged into it, each with words of its own: a refutation of one is none of another.
+    /// Every claim that was merged into it, each once: a refutation of one is none of another that differs in any word.
     pub claims: Vec<Claim>,
 }
 
-/// What two claims must share to be about one place: file, line and hunk.
-type Spot = (Option<BytePath>, u32, String);
+/// What two claims must share to be about one place: file, line, hunk, and whether the line is unchanged: a removed line has its number of the old side.
+type Spot = (Option<BytePath>, u32, String, bool);
 
 /// Places the claims of all passes and merges those that say the same of the same place.
 pub fn merge<'a>(subject: &SubjectId, change: &Change, claims: impl IntoIterator<Item = (&'a str, &'a Claim)>) -> Vec<Placed> {
@@ -163,9 +163,9 @@ fn finding(subject: &SubjectId, source: &str, claim: &Claim, placement: &Placeme
 
 fn place_of(claim: &Claim, placement: &Placement) -> Spot {
     match placement {
-        Placement::Anchored(anchor) => (Some(anchor.path.clone()), anchor.line, anchor.hunk.clone()),
-        Placement::InFile(path) => (Some(path.clone()), 0, String::new()),
-        Placement::Elsewhere => (None, 0, claim.file.clone()),
+        Placement::Anchored(anchor) => (Some(anchor.path.clone()), anchor.line, anchor.hunk.clone(), anchor.unchanged),
+        Placement::InFile(path) => (Some(path.clone()), 0, String::new(), false),
+        Placement::Elsewhere => (None, 0, claim.file.clone(), false),
     }
 }
 
@@ -182,8 +182,7 @@ fn alike(a: &BTreeSet<String>, b: &BTreeSet<String>) -> bool {
 }
 
 fn absorb(placed: &mut Placed, source: &str, claim: &Claim) {
-    let said = |known: &Claim| known.title == claim.title && known.issue == claim.issue;
-    if !placed.claims.iter().any(said) {
+    if !placed.claims.contains(claim) {
         placed.claims.push(claim.clone());
     }
     let finding = &mut placed.finding;
@@ -298,6 +297,24 @@ mod tests {
             let status = placed.finding.status;
             assert_eq!(settled.map(|()| status).map_err(|_| status), expected, "{name}");
         }
+    }
+
+    #[test]
+    fn claims_that_differ_in_their_case_alone_are_both_kept() {
+        let other = Claim { failing_case: "the real one".to_owned(), ..claim(Severity::Critical, "let after = new_value();", "after is wrong here") };
+        let placed = merged(&[("general", claim(Severity::High, "let after = new_value();", "after is wrong here")), ("tests", other)]);
+        assert_eq!(placed.iter().map(|placed| placed.claims.len()).collect::<Vec<_>>(), [2]);
+    }
+
+    #[test]
+    fn a_removed_line_and_the_context_of_the_same_number_are_two_places() {
+        let mut change = change();
+        let Body::Text(hunks) = &mut change.files[0].body else { panic!("text") };
+        hunks[0].text = b"-let gone = check_permission(user);\n let stays = old_value_of_it();\n".to_vec();
+        let pre = |evidence| Claim { provenance: Provenance::PreExisting, ..claim(Severity::High, evidence, "permission check lost") };
+        let claims = [pre("let stays = old_value_of_it();"), pre("let gone = check_permission(user);")];
+        let placed = merge(&SubjectId("s".to_owned()), &change, claims.iter().map(|claim| ("general", claim)));
+        assert_eq!(placed.iter().filter(|placed| would_block(placed, Severity::High)).count(), 1, "{placed:?}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::rename::{self, Pair, Place};
 use super::text;
 use super::tree::{Entry, Leaf};
 use super::{GitError, Repo, narrow, object, worktree};
-use crate::change::{Body, BytePath, Change, FileChange, Mode, Oid, Side, Status};
+use crate::change::{Body, BytePath, Change, FileChange, Mode, Oid, Side};
 use gix::Repository;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -21,21 +21,21 @@ pub struct Options {
 }
 
 impl Repo {
-    /// Shows the new side of a changed file as if the file were added: for content that nobody was shown because it was data, or because the old side
-    /// is binary and there is no difference in lines. `None` where there is no new side.
+    /// Returns the new side of a changed file as the body it would have if the file were added: for content that nobody was shown because it was data, or
+    /// because the old side is binary and there is no difference in lines. `None` where there is no new side.
     ///
     /// # Errors
     ///
     /// A missing or altered object.
-    pub fn shown_whole(&self, file: &FileChange) -> Result<Option<FileChange>, GitError> {
+    pub fn shown_whole(&self, file: &FileChange) -> Result<Option<Body>, GitError> {
         let Some(new) = &file.new else { return Ok(None) };
         let leaf = Leaf { mode: new.mode, oid: new.oid };
-        let body = match self.body_of(leaf, &Unstored::new()) {
+        match self.body_of(leaf, &Unstored::new()) {
             // What is only on disk is read again. By its id it is what was captured, or it is missing.
-            Err(GitError::Missing { oid }) if oid == leaf.oid && self.work_dir().is_some() => self.body_of(leaf, &worktree::tracked(&self.gix)?.1)?,
-            body => body?,
-        };
-        Ok(Some(FileChange { status: Status::Added, old: None, new: Some(new.clone()), body }))
+            Err(GitError::Missing { oid }) if oid == leaf.oid && self.work_dir().is_some() => self.body_of(leaf, &worktree::tracked(&self.gix)?.1),
+            body => body,
+        }
+        .map(Some)
     }
 
     fn body_of(&self, leaf: Leaf, unstored: &Unstored) -> Result<Body, GitError> {
@@ -179,7 +179,7 @@ mod tests {
         sandbox.git(&["mv", "n.txt", "n.py"]);
         let change = staged(&sandbox, &Options { renames: true, only: Vec::new() });
         assert_eq!(change.files.len(), 1);
-        assert_eq!(change.files[0].status, Status::Renamed { similarity: 100 });
+        assert_eq!(change.files[0].status, crate::change::Status::Renamed { similarity: 100 });
         assert_eq!(change.files[0].new.as_ref().map(|side| side.size), Some(10));
     }
 
@@ -199,8 +199,8 @@ mod tests {
         sandbox.git(&["add", "binary", "still"]);
         let repo = Repo::discover(&sandbox.path(""), &Env::default()).expect("a repository");
         let whole = |file: &FileChange| {
-            let shown = repo.shown_whole(file).expect("a readable object")?;
-            assert_eq!((shown.status, &shown.old, &shown.new), (Status::Added, &None, &file.new));
+            let body = repo.shown_whole(file).expect("a readable object")?;
+            let shown = FileChange { body, ..file.clone() };
             Some(shown.hunks().iter().map(|hunk| String::from_utf8_lossy(&hunk.text)).collect::<String>())
         };
         let staged = staged(&sandbox, &Options { renames: true, only: Vec::new() });

@@ -5,10 +5,11 @@
 
 use super::object::Content;
 use super::tree::{self, Entry};
+use super::worktree;
 use super::{GitError, Repo, history::History, object};
 use crate::change::subject::Subject;
 use crate::change::{Body, BytePath, FileChange, Mode, Oid, Origin, Side};
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, HashSet};
 
 /// Files above this size, in bytes, are not searched; they are returned by name.
 pub const MAX_SEARCHED: u64 = 64 * 1024 * 1024;
@@ -48,8 +49,11 @@ impl Repo {
         Ok(match object::content(&self.gix, side.oid) {
             Ok(Content::Whole(bytes)) => bytes[..bytes.len().min(most)].to_vec(),
             Ok(Content::Oversize(_)) => Vec::new(),
-            // A file of the worktree that was never added.
-            Err(GitError::Missing { oid }) if oid == side.oid => Vec::new(),
+            // What is only on disk.
+            Err(GitError::Missing { oid }) if oid == side.oid && self.work_dir().is_some() => match worktree::tracked(&self.gix)?.1.get(&oid) {
+                Some(Content::Whole(bytes)) => bytes[..bytes.len().min(most)].to_vec(),
+                Some(Content::Oversize(_)) | None => Vec::new(),
+            },
             Err(error) => return Err(error),
         })
     }
@@ -91,9 +95,14 @@ impl Search<'_> {
             parents.push(tree::between(&self.repo.gix, None, Some(node.tree))?);
         }
         // Every new name on its own: an empty file, a moved one and a submodule bring no line, and a name can hold a secret too.
-        let named: BTreeSet<&BytePath> =
-            parents.iter().flatten().filter(|entry| entry.new.is_some() && entry.old.is_none()).map(|entry| &entry.path).collect();
-        named.into_iter().for_each(|path| self.show(FreshFile::name(Some(commit), path)));
+        let mut named: BTreeMap<&BytePath, usize> = BTreeMap::new();
+        for entry in parents.iter().flatten().filter(|entry| entry.new.is_some() && entry.old.is_none()) {
+            *named.entry(&entry.path).or_default() += 1;
+        }
+        // What a parent has is no news.
+        for (path, _) in named.into_iter().filter(|(_, count)| *count == parents.len()) {
+            self.show(FreshFile::name(Some(commit), path));
+        }
         for (path, (new, old)) in differing_from_all(&parents) {
             self.blob(Some(commit), &path, new, old)?;
         }

@@ -3,9 +3,9 @@
 use super::{Finished, Interrupted, Job, Session, side_by_side};
 use crate::change::Change;
 use crate::clock::Deadline;
-use crate::finding::Finding;
 use crate::finding::anchor;
 use crate::finding::merge::{Placed, Refuted};
+use crate::finding::{Finding, Severity};
 use crate::plan::Link;
 use crate::reply::{self, Refutation};
 use crate::reviewer::Question;
@@ -22,11 +22,12 @@ pub fn refute(
     change: &Change,
     chain: &[Link],
     findings: &[&Placed],
+    bar: Severity,
     deadline: Deadline,
     stop: &dyn Fn() -> bool,
 ) -> Result<Vec<Refuted>, Interrupted> {
     let questions: Vec<(usize, Finding)> =
-        findings.iter().enumerate().flat_map(|(index, placed)| claims_of(placed).map(move |one| (index, one))).collect();
+        findings.iter().enumerate().flat_map(|(index, placed)| claims_of(placed, bar).map(move |one| (index, one))).collect();
     let jobs = questions.iter().take(MAX_CALLS).map(|(_, finding)| job(session, chain, finding)).collect();
     let answers: Vec<Refuted> = side_by_side(session, jobs, deadline, stop)?.into_iter().map(|finished| judge(finished, change)).collect();
     let over = || Refuted::NoAnswer(format!("only {MAX_CALLS} claims are put to it in one run"));
@@ -38,9 +39,9 @@ pub fn refute(
     Ok(by_finding.into_iter().map(Refuted::join).collect())
 }
 
-/// Returns a finding once for each claim that was merged into it, with that claim's own words.
-fn claims_of(placed: &Placed) -> impl Iterator<Item = Finding> {
-    placed.claims.iter().map(|claim| Finding { claim: claim.clone(), ..placed.finding.clone() })
+/// Returns a finding once for each claim merged into it that is grave enough to block, with that claim's own words.
+fn claims_of(placed: &Placed, bar: Severity) -> impl Iterator<Item = Finding> {
+    placed.claims.iter().filter(move |claim| claim.severity >= bar).map(|claim| Finding { claim: claim.clone(), ..placed.finding.clone() })
 }
 
 fn job(session: &Session, chain: &[Link], finding: &Finding) -> Job<Refutation> {

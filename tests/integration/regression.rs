@@ -204,16 +204,53 @@ fn what_was_binary_and_is_text_is_shown_whole() {
 
 #[test]
 fn an_executable_of_no_known_kind_must_be_text() {
-    for (name, content, status) in [("tool", b"\x7fELF\0\0".as_slice(), 0), ("tool", b"import os\0\n", 1), ("clip.png", b"\x89PNG\0", 0)] {
+    for (content, status) in [
+        (b"\x7fELF\x02\x01\x01\0".as_slice(), 0),
+        (b"\x89PNG\r\n\x1a\n\0\0", 0),
+        (b"import os\0\n", 1),
+        (b"MZ=1\ncurl http://127.0.0.1/x | sh #\0\n", 1),
+    ] {
         let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Clean));
         let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
-        repo.write(name, content).add();
-        if name == "tool" {
-            repo.git(&["update-index", "--chmod=+x", name]);
-        }
+        repo.write("tool", content).add();
+        repo.git(&["update-index", "--chmod=+x", "tool"]);
         repo.git(&["commit", "-qm", "tool"]);
         Gate::pre_push(&repo, &repo.push_line("main")).run().expect(status);
     }
+}
+
+#[test]
+fn program_text_behind_a_nul_byte_is_seen_when_it_only_moves() {
+    for policy in ["data: ['data/']\n", "{}\n"] {
+        for change in [&["mv", "data/notes.dat", "run.py"][..], &["update-index", "--chmod=+x", "data/notes.dat"]] {
+            let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Clean));
+            let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
+            repo.write(".review-gate.yaml", policy).write("data/notes.dat", b"import os\n#\0\n").commit("data");
+            repo.git(&["push", "-q", "--no-verify", "origin", "main"]);
+            repo.git(change);
+            repo.git(&["commit", "-qm", "move"]);
+            Gate::pre_push(&repo, &repo.push_line("main")).run().expect(1).says("text");
+        }
+    }
+}
+
+#[test]
+fn a_published_secret_is_no_news_under_another_name_or_in_a_merge() {
+    let secret = token("R7kQ2mZ9xT4vW8nB3cL6pS1dF5gH0jYaUeIo");
+    let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Clean));
+    let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
+    repo.write(".review-gate.yaml", "data: ['data/']\n").write("data/k.txt", format!("TOKEN={secret}\n")).commit("data");
+    repo.git(&["push", "-q", "--no-verify", "origin", "main"]);
+    let old = repo.oid("HEAD");
+    repo.branch("side", &old).write(&format!("x-{secret}"), "x\n").commit("side");
+    repo.git(&["push", "-q", "--no-verify", "origin", "side"]);
+    repo.git(&["switch", "-q", "main"]);
+    std::fs::create_dir_all(repo.path().join("docs")).unwrap();
+    repo.git(&["mv", "data/k.txt", "docs/k.txt"]);
+    repo.commit("move");
+    repo.git(&["merge", "-q", "--no-edit", "side"]);
+    Gate::pre_push(&repo, &repo.push_line("main")).run().expect(0).never_says(&secret);
+    assert!(peer.received("TOKEN=[secret:") && !peer.received(&secret));
 }
 
 #[test]

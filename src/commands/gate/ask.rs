@@ -313,7 +313,7 @@ impl Panel<'_> {
         let bar = case.policy.block;
         let disputed: Vec<&Placed> = placed.iter().filter(|placed| merge::would_block(placed, bar)).collect();
         let answers = if case.refutes() && !disputed.is_empty() {
-            review::refute(session, &case.subject.change, &plan.refuter, &disputed, self.deadline, stop)?
+            review::refute(session, &case.subject.change, &plan.refuter, &disputed, bar, self.deadline, stop)?
         } else {
             disputed.iter().map(|_| Refuted::NotAsked).collect()
         };

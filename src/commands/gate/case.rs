@@ -61,6 +61,7 @@ impl Case {
         let layers = Layers::read(run.repo, subject, run.request.remote.as_deref(), run.now)?;
         let policy = config::effective(&layers.base, layers.tip.as_ref(), run.now);
         let rules = rules(&policy)?;
+        let as_captured = subject;
         let subject = &revealed(run.repo, subject, &rules)?;
         let computed = size(run.context, subject, &rules);
         let too_low = run.request.tier.filter(|asked| *asked < computed.name);
@@ -69,7 +70,7 @@ impl Case {
         });
         let sizing = raised(computed, run.request.tier);
         let (sent, not_sent) = coverage(subject, &rules);
-        let fresh = secrets::search(run, subject)?;
+        let fresh = secrets::search(run, as_captured)?;
         let id = identity(subject, fresh.digest);
         let binary = subject.change.files.iter().filter(|file| file.body == Body::Binary && !rules.treatment(file).is_by_policy());
         let binary: Vec<&FileChange> = binary.collect();
@@ -235,12 +236,17 @@ fn raised(sizing: Sizing, asked: Option<Tier>) -> Sizing {
 fn revealed(repo: &Repo, subject: &Subject, rules: &PathRules) -> Result<Subject, GateError> {
     let mut subject = subject.clone();
     for file in &mut subject.change.files {
-        let was_out_of_review = file.old.as_ref().is_some_and(|old| rules.of_side(old).is_by_policy() || file.body == Body::Binary);
-        if !was_out_of_review || rules.treatment(file).is_by_policy() {
+        let (Some(old), Some(new)) = (&file.old, &file.new) else { continue };
+        let was_out_of_review = rules.of_side(old).is_by_policy() || file.body == Body::Binary;
+        // The same content under another name or mode has no difference to show; it may be binary all the same.
+        let moved = old.oid == new.oid;
+        if !(was_out_of_review || moved) || new.mode == crate::change::Mode::Gitlink || rules.treatment(file).is_by_policy() {
             continue;
         }
-        if let Some(whole) = repo.shown_whole(file)?.filter(|whole| matches!(whole.body, Body::Text(_))) {
-            *file = whole;
+        match repo.shown_whole(file)? {
+            Some(Body::Text(_)) if !was_out_of_review => {}
+            Some(whole) => file.body = whole,
+            None => {}
         }
     }
     Ok(subject)

@@ -27,25 +27,57 @@ pub(super) fn policy_edits(subject: &SubjectId, change: &Change, layers: &Layers
 }
 
 /// Finds program text that hides behind a NUL byte: git calls it binary, no reviewer could read it, and it runs all the same. What is source by its name, or begins
-/// like a script, or may be executed and is no known kind of program, must be text.
+/// like a script, must be text; so must what may be executed, unless it begins as a known binary format does.
 pub(super) fn unreadable_source(repo: &Repo, subject: &SubjectId, binary: &[&FileChange]) -> Result<Vec<Finding>, GitError> {
     let mut findings = Vec::new();
     for file in binary {
         let Some(side) = &file.new else { continue };
         let start = repo.first_bytes(side, 16)?;
-        let by_name = Kind::Source.is(&side.path) || Kind::Manifest.is(&side.path) || Kind::is_governance(&side.path);
-        let by_mode = side.mode == Mode::Executable && !start.is_empty() && !PROGRAMS.iter().any(|magic| start.starts_with(magic));
-        if by_name || by_mode || start.starts_with(b"#!") {
-            let title = format!("{} is program text, and NUL bytes in it keep reviewers from reading it", file.path());
-            findings.push(finding(subject, file.path().clone(), "unreadable-source", Severity::High, Severity::High, title));
-        }
+        let named = Kind::Source.is(&side.path) || Kind::Manifest.is(&side.path);
+        let may_run = Kind::is_governance(&side.path) || side.mode == Mode::Executable && !start.is_empty();
+        let path = file.path();
+        let title = if named || start.starts_with(b"#!") {
+            format!(
+                "{path} is program text, and NUL bytes in it keep reviewers from reading it; save it as UTF-8, or name it as `generated` in the policy at the base"
+            )
+        } else if may_run && !is_known_binary(&start) {
+            format!(
+                "{path} is executable or steers tools, and is neither text nor of a known binary format; save it as UTF-8, or clear its executable bit"
+            )
+        } else {
+            continue;
+        };
+        findings.push(finding(subject, path.clone(), "unreadable-source", Severity::High, Severity::High, title));
     }
     Ok(findings)
 }
 
-/// How compiled programs and archives begin: ELF, Windows, Mach-O (both byte orders, 32 and 64 bit, universal), WebAssembly, zip.
-const PROGRAMS: [&[u8]; 8] =
-    [b"\x7fELF", b"MZ", b"\xfe\xed\xfa\xce", b"\xfe\xed\xfa\xcf", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"\0asm", b"PK\x03\x04"];
+/// How programs, archives, pictures and fonts begin: ELF, Windows, Mach-O (32 and 64 bit in both byte orders, universal), WebAssembly, zip, gzip, PNG, JPEG, GIF, WOFF,
+/// TrueType.
+const FORMATS: [&[u8]; 16] = [
+    b"\x7fELF",
+    b"MZ",
+    b"\xfe\xed\xfa\xce",
+    b"\xfe\xed\xfa\xcf",
+    b"\xce\xfa\xed\xfe",
+    b"\xcf\xfa\xed\xfe",
+    b"\xca\xfe\xba\xbe",
+    b"\0asm",
+    b"PK\x03\x04",
+    b"\x1f\x8b",
+    b"\xff\xd8\xff",
+    b"GIF8",
+    b"wOFF",
+    b"wOF2",
+    b"\0\x01\0\0",
+    b"OTTO",
+];
+
+/// Tells whether content begins as a known binary format does. A line of text behind the same letters is for a shell to run, so a NUL must come before it ends.
+fn is_known_binary(start: &[u8]) -> bool {
+    let first_line = start.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    start.starts_with(b"\x89PNG\r\n\x1a\n") || FORMATS.iter().any(|magic| start.starts_with(magic)) && first_line.contains(&0)
+}
 
 /// A check's finding needs no anchor and no refuter: it is a fact.
 fn finding(subject: &SubjectId, path: BytePath, rule: &str, severity: Severity, bar: Severity, title: String) -> Finding {

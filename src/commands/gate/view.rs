@@ -170,8 +170,16 @@ fn subject(run: &Run<'_>, case: &Case, word: Word) -> v1::Subject {
         change: v1::Change { files: change.files.len(), added, deleted, digest: format!("sha256:{}", change.digest()) },
         coverage: v1::Coverage {
             complete: case.sent.iter().all(|file| file.body != crate::change::Body::Oversize),
-            reviewed: if case.passes.is_empty() { Vec::new() } else { case.sent.iter().map(|file| file.path().to_string()).collect() },
-            not_reviewed: case.not_sent.iter().map(|(path, reason)| v1::NotReviewed { path: path.to_string(), reason }).collect(),
+            reviewed: if case.passes.is_empty() {
+                Vec::new()
+            } else {
+                case.sent.iter().map(|file| run.redactor.clean(&file.path().to_string())).collect()
+            },
+            not_reviewed: case
+                .not_sent
+                .iter()
+                .map(|(path, reason)| v1::NotReviewed { path: run.redactor.clean(&path.to_string()), reason })
+                .collect(),
         },
         passes: case.passes.iter().map(|result| pass(run, case, result)).collect(),
         verifier: "SKIPPED",
