@@ -222,14 +222,16 @@ fn an_executable_of_no_known_kind_must_be_text() {
 #[test]
 fn program_text_behind_a_nul_byte_is_seen_when_it_only_moves() {
     for policy in ["data: ['data/']\n", "{}\n"] {
-        for change in [&["mv", "data/notes.dat", "run.py"][..], &["update-index", "--chmod=+x", "data/notes.dat"]] {
+        for (change, why) in
+            [(&["mv", "data/notes.dat", "run.py"][..], "NUL bytes"), (&["update-index", "--chmod=+x", "data/notes.dat"], "clear its executable bit")]
+        {
             let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Clean));
             let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
             repo.write(".review-gate.yaml", policy).write("data/notes.dat", b"import os\n#\0\n").commit("data");
             repo.git(&["push", "-q", "--no-verify", "origin", "main"]);
             repo.git(change);
             repo.git(&["commit", "-qm", "move"]);
-            Gate::pre_push(&repo, &repo.push_line("main")).run().expect(1).says("text");
+            Gate::pre_push(&repo, &repo.push_line("main")).run().expect(1).says(why);
         }
     }
 }
@@ -254,12 +256,21 @@ fn a_published_secret_is_no_news_under_another_name_or_in_a_merge() {
 }
 
 #[test]
-fn an_empty_file_can_hold_a_secret_in_its_name() {
+fn a_name_without_a_new_line_can_hold_a_secret() {
     let secret = token("R7kQ2mZ9xT4vW8nB3cL6pS1dF5gH0jYaUeIo");
-    let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Clean));
-    let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
-    repo.write(&format!("x-{secret}"), "").commit("empty");
-    Gate::pre_push(&repo, &repo.push_line("main")).run().expect(16).never_says(&secret);
+    // Empty; the same content as another new file; a submodule.
+    for kind in ["empty", "copy", "submodule"] {
+        let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Clean));
+        let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
+        let name = format!("x-{secret}");
+        match kind {
+            "empty" => _ = repo.write(&name, "").add(),
+            "copy" => _ = repo.write("a.txt", "the same\n").write(&name, "the same\n").add(),
+            _ => _ = repo.git(&["update-index", "--add", "--cacheinfo", &format!("160000,{},{name}", repo.oid("HEAD"))]),
+        }
+        repo.git(&["commit", "-qm", "name"]);
+        Gate::pre_push(&repo, &repo.push_line("main")).run().expect(16).never_says(&secret);
+    }
 }
 
 #[test]

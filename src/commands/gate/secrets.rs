@@ -20,8 +20,8 @@ pub(super) struct Fresh {
     pub too_large: Vec<BytePath>,
 }
 
-/// Searches the new text of a subject: whole new blobs beside the old sides, so that a key is seen whose armour was there before, and the hunks as they would be
-/// sent, so that nothing is masked for the reviewer that is not refused here.
+/// Searches the new text of a subject, as captured: whole new blobs beside the old sides, so that a key is seen whose armour was there before, and the hunks, so
+/// that no added text is masked for the reviewer that is not refused here. What is published already and is shown whole is no news; it is only masked.
 pub(super) fn search(run: &Run<'_>, subject: &Subject) -> Result<Fresh, GateError> {
     let redactor = &run.redactor;
     let mut leaks = redactor.leaks(&subject.change);
