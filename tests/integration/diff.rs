@@ -1,6 +1,6 @@
 //! The change as the gate prints it, byte for byte what git prints; and what no setting can hide.
 
-use crate::common::{Repo, Sandbox};
+use crate::common::{Repo, Sandbox, child};
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 /// What git is asked for: the form that the gate promises, free of the user's settings.
@@ -144,4 +144,21 @@ fn a_path_is_read_from_the_folder_it_is_typed_in() {
     diff("..").expect(0).says("+two").says("+one");
     diff("b.rs").expect(2).says("src/b.rs");
     diff("../../b.rs").expect(2).says("outside");
+}
+
+/// What every story runs under: were these settings harmless, that the stories hold under them would say nothing.
+#[test]
+fn the_settings_that_every_story_runs_under_do_lie() {
+    let sandbox = Sandbox::new();
+    let repo = every_kind(&sandbox);
+    let truth = repo.try_git(&[&["diff", "--cached"], &PLAIN[..]].concat()).expect(0).stdout;
+    let lied = |leave_out: &str| {
+        let mut git = sandbox.hostile_command("git");
+        git.args(["-c", leave_out, "diff", "--no-ext-diff", "--no-textconv", "--cached", "--full-index", "--no-color"]).current_dir(repo.path());
+        child::run(git, b"")
+    };
+    lied("core.abbrev=4").expect(128).says("/nonexistent/order");
+    let text = lied("diff.orderFile=/dev/null").expect(0).stdout;
+    assert!(!text.contains("third()") && text.contains("Binary files"), "git must be led to hide text; {text}");
+    assert_eq!(repo.gate(&["diff", "--staged"]).run().expect(0).stdout, truth);
 }

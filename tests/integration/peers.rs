@@ -1,7 +1,9 @@
-//! The scripted reviewer itself: an HTTP client that is not the gate reads what it says. A broken peer would make every refusal look right.
+//! The harness itself: the scripted reviewer, asked by an HTTP client that is not the gate, and the watch over what must not be written. Were these broken, every
+//! refusal would look right.
 
-use crate::common::{Behaviour, Dialect, Peer};
+use crate::common::{Behaviour, Dialect, Peer, Repo, Sandbox};
 use serde_json::{Value, json};
+use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
 const NONCE: &str = "0123456789abcdef0123456789abcdef";
@@ -111,4 +113,31 @@ fn a_silent_peer_is_gone_as_soon_as_it_is_dropped() {
     let start = Instant::now();
     drop(peer);
     assert!(start.elapsed() < Duration::from_secs(1));
+}
+
+/// Every run of the gate is held to this comparison, so it must see each way to write.
+#[test]
+fn a_write_to_worktree_index_or_refs_is_seen() {
+    let sandbox = Sandbox::new();
+    let repo = sandbox.repo("work");
+    repo.git(&["worktree", "add", "-q", "../linked"]);
+    let linked = Repo::at(&sandbox, sandbox.path().join("linked"));
+    type Write = fn(&Repo<'_>);
+    let writes: [(&str, Write); 6] = [
+        ("nothing", |_| {}),
+        ("the same content again", |repo| _ = repo.write("README", "base\n")),
+        ("a new file", |repo| _ = repo.write("folder/new", "")),
+        ("an index", |repo| _ = repo.git(&["update-index", "--chmod=+x", "README"])),
+        ("a ref", |repo| _ = repo.git(&["update-ref", "refs/heads/other", "HEAD"])),
+        ("a mode", |repo| std::fs::set_permissions(repo.path().join("README"), std::fs::Permissions::from_mode(0o600)).unwrap()),
+    ];
+    for (what, write) in writes {
+        for repo in [&repo, &linked] {
+            let before = repo.snapshot();
+            write(repo);
+            // The refs of a linked worktree are its main one's.
+            let same = what == "nothing" || (what == "a ref" && repo.path().ends_with("linked"));
+            assert_eq!(repo.snapshot() == before, same, "{what} in {}", repo.path().display());
+        }
+    }
 }

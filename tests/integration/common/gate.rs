@@ -1,22 +1,30 @@
-//! The gate as a child process.
+//! The gate as a child process. No verb but those that install or initialise writes to the repository's index, worktree or refs, and every run is held to it.
 
 use super::GATE;
 use super::child::{self, Run, Running};
+use super::kept::Kept;
 use super::repo::Repo;
+use std::path::PathBuf;
 use std::process::Command;
+
+/// The verbs that write a hook, a hook manager's file or a policy.
+const WRITES: [&str; 3] = ["init", "install", "uninstall"];
 
 /// A call of the gate, being put together.
 pub struct Gate {
     command: Command,
     stdin: Vec<u8>,
+    /// The repository that must stay as it is.
+    kept: Option<PathBuf>,
 }
 
 impl Gate {
     /// Prepares `review-gate ARGS` in a repository.
     pub fn new(repo: &Repo<'_>, args: &[&str]) -> Gate {
-        let mut command = repo.sandbox().command(GATE);
+        let mut command = repo.sandbox().hostile_command(GATE);
         command.args(args).current_dir(repo.path());
-        Gate { command, stdin: Vec::new() }
+        let writes = args.first().is_some_and(|verb| WRITES.contains(verb));
+        Gate { command, stdin: Vec::new(), kept: (!writes).then(|| repo.path().to_owned()) }
     }
 
     /// Prepares the pre-push hook as the gate's own shim calls it, for `origin`.
@@ -49,10 +57,12 @@ impl Gate {
         self
     }
 
-    /// Runs it to the end. A panic is a failure of the test, whatever the status.
+    /// Runs it to the end. A panic is a failure of the test, whatever the status, and so is a write to index, worktree or refs.
     #[track_caller]
     pub fn run(self) -> Run {
+        let before = self.kept.as_deref().map(Kept::everything);
         let run = child::run(self.command, &self.stdin);
+        assert_eq!(self.kept.as_deref().map(Kept::everything), before, "the gate wrote to the repository; {run}");
         assert!(!run.stderr.contains("panicked at"), "the gate panicked; {run}");
         run
     }

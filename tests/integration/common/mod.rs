@@ -7,6 +7,7 @@
 pub mod child;
 pub mod config;
 pub mod gate;
+pub mod kept;
 pub mod peer;
 pub mod repo;
 pub mod sandbox;

@@ -3,21 +3,16 @@
 use super::ZERO;
 use super::child::{self, Run};
 use super::gate::Gate;
+use super::kept::Kept;
 use super::sandbox::Sandbox;
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
 /// A repository of a sandbox.
 pub struct Repo<'s> {
     sandbox: &'s Sandbox,
     path: PathBuf,
 }
-
-/// What the gate must leave alone: worktree, index, HEAD and refs, with contents and times.
-#[derive(Debug, PartialEq, Eq)]
-pub struct Snapshot(BTreeMap<PathBuf, (Vec<u8>, SystemTime)>);
 
 impl<'s> Repo<'s> {
     /// Names a repository that is there.
@@ -41,9 +36,22 @@ impl<'s> Repo<'s> {
         self.try_git(args).expect(0).stdout.trim_end_matches('\n').to_owned()
     }
 
-    /// Runs git, whatever it says.
+    /// Runs git, whatever it says. Where it runs hooks, they read the settings that lie, and leave the worktree alone; a push leaves the index alone too.
+    #[track_caller]
     pub fn try_git(&self, args: &[&str]) -> Run {
-        child::run(self.git_command(args), b"")
+        let keep = match args.first() {
+            Some(&"push") => Kept::index_and_worktree,
+            Some(&"commit") => Kept::worktree,
+            _ => return child::run(self.git_command(args), b""),
+        };
+        let mut command = self.sandbox.hostile_command("git");
+        command.args(args).current_dir(&self.path);
+        // git itself cannot summarise a commit with an order file that is not there.
+        command.env("GIT_CONFIG_COUNT", "1").env("GIT_CONFIG_KEY_0", "diff.orderFile").env("GIT_CONFIG_VALUE_0", "/dev/null");
+        let before = keep(&self.path);
+        let run = child::run(command, b"");
+        assert_eq!(keep(&self.path), before, "a hook wrote to the repository; {run}");
+        run
     }
 
     /// Prepares a git command.
@@ -145,27 +153,7 @@ impl<'s> Repo<'s> {
     }
 
     /// Takes what the gate must leave alone.
-    pub fn snapshot(&self) -> Snapshot {
-        let mut seen = BTreeMap::new();
-        collect(&self.path, &mut seen);
-        let git_dir = self.path.join(".git");
-        seen.retain(|path, _| {
-            let inside = path.strip_prefix(&git_dir);
-            inside.is_err() || inside.is_ok_and(|p| ["index", "HEAD", "packed-refs"].iter().any(|name| p == Path::new(name)) || p.starts_with("refs"))
-        });
-        Snapshot(seen)
-    }
-}
-
-fn collect(dir: &Path, seen: &mut BTreeMap<PathBuf, (Vec<u8>, SystemTime)>) {
-    for entry in fs::read_dir(dir).unwrap() {
-        let path = entry.unwrap().path();
-        let meta = fs::symlink_metadata(&path).unwrap();
-        if meta.is_dir() {
-            collect(&path, seen);
-        } else {
-            let bytes = if meta.is_file() { fs::read(&path).unwrap() } else { Vec::new() };
-            seen.insert(path, (bytes, meta.modified().unwrap()));
-        }
+    pub fn snapshot(&self) -> Kept {
+        Kept::everything(&self.path)
     }
 }

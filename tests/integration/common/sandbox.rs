@@ -1,4 +1,7 @@
 //! A private home, configuration and temporary folder, and the environment that every child gets: nothing of the caller's but `PATH`.
+//!
+//! The gate, and git where it runs the gate as its hook, read a global git configuration full of settings that lie (`fixtures/hostile/`): whatever a story is
+//! about, it holds under them too. Git as the stories' own tool reads none of it.
 
 use super::child::{self, Run};
 use super::config::{self, Reviewer};
@@ -6,6 +9,11 @@ use super::repo::Repo;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+/// Settings of git's diff, colour and core that must not change what is reviewed.
+const HOSTILE_CONFIG: &str = include_str!("../../../fixtures/hostile/gitconfig");
+/// The attributes that they name.
+const HOSTILE_ATTRIBUTES: &str = include_str!("../../../fixtures/hostile/attributes");
 
 /// One story's world. Removed on drop.
 pub struct Sandbox {
@@ -17,9 +25,11 @@ impl Sandbox {
     pub fn new() -> Sandbox {
         let dir = tempfile::Builder::new().prefix("review-gate-test-").tempdir().expect("a temporary folder can be made");
         let sandbox = Sandbox { dir };
-        for name in ["home", "config", "tmp", "cache"] {
+        for name in ["home", "config", "tmp", "cache", "home/hostile"] {
             fs::create_dir(sandbox.path().join(name)).unwrap();
         }
+        fs::write(sandbox.hostile_config(), HOSTILE_CONFIG).unwrap();
+        fs::write(sandbox.path().join("home/hostile/attributes"), HOSTILE_ATTRIBUTES).unwrap();
         sandbox
     }
 
@@ -73,6 +83,18 @@ impl Sandbox {
                 .env(format!("GIT_{who}_DATE"), "2026-01-02T03:04:05+0000");
         }
         command
+    }
+
+    /// Prepares a child as [`Sandbox::command`] does, whose global git configuration lies in every way that a setting can. What [`Sandbox::git_config`] says holds
+    /// as well.
+    pub fn hostile_command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+        let mut command = self.command(program);
+        command.env("GIT_CONFIG_GLOBAL", self.hostile_config());
+        command
+    }
+
+    fn hostile_config(&self) -> PathBuf {
+        self.path().join("home/hostile/config")
     }
 
     /// Makes a repository with one commit on `main`.
