@@ -46,8 +46,10 @@ impl<'s> Repo<'s> {
         };
         let mut command = self.sandbox.hostile_command("git");
         command.args(args).current_dir(&self.path);
-        // git itself cannot summarise a commit with an order file that is not there.
-        command.env("GIT_CONFIG_COUNT", "1").env("GIT_CONFIG_KEY_0", "diff.orderFile").env("GIT_CONFIG_VALUE_0", "/dev/null");
+        // git itself cannot summarise a commit with an order file that is not there, nor, before 2.40, commit a submodule that it was told to ignore.
+        for (n, key, value) in [(0, "diff.orderFile", "/dev/null"), (1, "diff.ignoreSubmodules", "none")] {
+            command.env("GIT_CONFIG_COUNT", "2").env(format!("GIT_CONFIG_KEY_{n}"), key).env(format!("GIT_CONFIG_VALUE_{n}"), value);
+        }
         let before = keep(&self.path);
         let run = child::run(command, b"");
         assert_eq!(keep(&self.path), before, "a hook wrote to the repository; {run}");
