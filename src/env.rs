@@ -10,6 +10,8 @@ use std::path::PathBuf;
 pub const REVIEW_TIER: &str = "REVIEW_TIER";
 /// Set in every child that the gate starts. A gate that finds it refuses: a nested run must not pass (case P61).
 pub const NESTED: &str = "REVIEW_GATE_NESTED";
+/// How git's own variables for the heads of a merge begin; the rest is the commit's id.
+pub const MERGED_HEAD: &str = "GITHEAD_";
 /// Set by pre-commit and prek in every hook process.
 pub const PRE_COMMIT: &str = "PRE_COMMIT";
 /// The older end of the pushed range, user text, absent on a first push (pre-commit).

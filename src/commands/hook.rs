@@ -14,6 +14,9 @@ use std::io::Read;
 /// The most that is read of the ref lines, in bytes: 20,000 refs with long names fit many times.
 const MAX_LINES: u64 = 64 << 20;
 
+/// The hook of a merge that git commits by itself.
+const MERGE: &str = "pre-merge-commit";
+
 /// A hook judges all of a change.
 const WHOLE: Options = Options { renames: true, only: Vec::new() };
 
@@ -25,7 +28,7 @@ pub(super) fn run(context: &Context, hook: &HookVerb) -> Result<Gated, GateError
     match hook {
         HookVerb::PrePush(args) => pre_push(context, args),
         HookVerb::PreCommit(args) => commit(context, args, "pre-commit"),
-        HookVerb::PreMergeCommit(args) => commit(context, args, "pre-merge-commit"),
+        HookVerb::PreMergeCommit(args) => commit(context, args, MERGE),
     }
 }
 
@@ -71,7 +74,7 @@ fn commit(context: &Context, args: &HookArgs, name: &'static str) -> Result<Gate
 
 fn commit_of(context: &Context, user: &User, args: &HookArgs, name: &'static str) -> Result<Gated, GateError> {
     let repo = context.repo()?;
-    let selected = repo.select(&Selector::Staged, &WHOLE)?;
+    let selected = if name == MERGE { repo.merging(&context.env, &WHOLE)? } else { repo.select(&Selector::Staged, &WHOLE)? };
     judge(context, &repo, user, name, selected, None, &args.output)
 }
 

@@ -23,6 +23,7 @@ pub mod signs;
 pub mod text;
 pub mod tree;
 mod uncommitted;
+mod upstream;
 pub mod worktree;
 
 #[cfg(test)]

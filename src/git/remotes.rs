@@ -50,12 +50,19 @@ impl Remotes {
     }
 }
 
+/// What counts as published by the word of tracking refs.
+pub(super) struct Published {
+    pub(super) tips: Vec<Oid>,
+    /// Nothing is known of the remotes themselves: what others have stands in.
+    pub(super) stands_in: bool,
+}
+
 /// Lists the commits that count as published for a push to `remotes`: what their own tracking refs say they have. Where nothing is known of them (a new remote,
 /// a URL that nobody configured) what any remote has stands in, so that the first push to a mirror is not the whole history.
 ///
-/// What another remote has is otherwise no reason to pass: it may have gone there unseen, or come from a fork that nobody reviewed. A forged tracking ref hides
-/// what it names; a server that checks evidence catches it.
-pub(super) fn published(repo: &Repo, remotes: &Remotes) -> Result<Vec<Oid>, GitError> {
+/// What another remote has is otherwise no reason to pass: it may have gone there unseen, or come from a fork that nobody reviewed. The one exception is a
+/// fork's `upstream`. A forged tracking ref hides what it names; a server that checks evidence catches it.
+pub(super) fn published(repo: &Repo, remotes: &Remotes) -> Result<Published, GitError> {
     let configured = names(repo);
     let (mut own, mut any) = (Vec::new(), Vec::new());
     each(repo, "refs/remotes/", &mut |reference| {
@@ -65,10 +72,11 @@ pub(super) fn published(repo: &Repo, remotes: &Remotes) -> Result<Vec<Oid>, GitE
         own.extend(commit.filter(|_| remotes.has(&owner(reference, &configured))));
         Ok(())
     })?;
-    let mut tips = if own.is_empty() { any } else { own };
+    let stands_in = own.is_empty() && !any.is_empty();
+    let mut tips = if stands_in { any } else { own };
     tips.sort_unstable();
     tips.dedup();
-    Ok(tips)
+    Ok(Published { tips, stands_in })
 }
 
 /// Returns the remote that a tracking ref belongs to: the configured one with the longest name that fits (`a/b` beside `a`), else its first part.
@@ -183,7 +191,7 @@ mod tests {
 
     /// Returns which of the named revisions count as published for a push to a remote.
     fn counted<'n>(world: &World, repo: &Repo, remote: &str, names: &[&'n str]) -> Vec<&'n str> {
-        let tips = published(repo, &Remotes::of(repo, remote, remote)).expect("a list");
+        let tips = published(repo, &Remotes::of(repo, remote, remote)).expect("a list").tips;
         let is_tip = |name: &&&str| tips.contains(&Oid::from_hex(world.id(name).as_bytes()).expect("an id"));
         names.iter().filter(is_tip).copied().collect()
     }

@@ -9,7 +9,7 @@ use super::range::Selected;
 use super::remotes::{self, Remotes};
 use super::revision::{self, Peeled};
 use super::tree::{self, Entry, Leaf};
-use super::{GitError, Repo, narrow, published};
+use super::{GitError, Repo, narrow, published, upstream};
 use crate::change::subject::{BaseSource, RefUpdate, Subject};
 use crate::change::{BytePath, Mode, Oid};
 use std::collections::HashMap;
@@ -70,11 +70,19 @@ pub(super) fn select(repo: &Repo, remotes: &Remotes, updates: Vec<Update>, optio
     Ok(push.selected)
 }
 
+/// A fork that is pushed to.
+struct Fork {
+    branch: String,
+    own: Ancestors,
+}
+
 /// A push in the making: what the remote has is asked once for all refs.
 struct Push<'r> {
     repo: &'r Repo,
     history: History<'r>,
     published: Ancestors,
+    /// The upstream that counts beside them, with what the remotes have without it.
+    fork: Option<Fork>,
     default_branch: Option<Oid>,
     options: &'r Options,
     ranges: HashMap<(Oid, Option<Oid>), (Base, Unpublished)>,
@@ -87,13 +95,38 @@ impl<'r> Push<'r> {
     /// Everything that is known to be published counts for every ref of the push: the tracking refs, and each old id that the remote advertised just now.
     fn new(repo: &'r Repo, remotes: &Remotes, updates: &[Update], options: &'r Options) -> Result<Push<'r>, GitError> {
         let mut history = History::new(&repo.gix)?;
-        let mut tips = remotes::published(repo, remotes)?;
+        let mut selected = Selected::default();
+        let remotes::Published { mut tips, stands_in } = remotes::published(repo, remotes)?;
+        if stands_in && updates.iter().any(|update| !update.local.is_null()) {
+            selected.notes.push("no tracking ref says what this remote has: what other remotes have counts as published".to_owned());
+        }
         for old in updates.iter().filter_map(|update| update.old.oid()) {
             tips.extend(revision::commit_if_here(&repo.gix, old)?);
         }
-        let published = Ancestors::of(&mut history, tips)?;
+        let mut published = Ancestors::of(&mut history, tips.iter().copied())?;
+        let mut fork = None;
+        if let Some(upstream) = upstream::of(repo, remotes, &mut history, &mut published)? {
+            tips.extend(upstream.tips);
+            let all = Ancestors::of(&mut history, tips)?;
+            fork = Some(Fork { branch: upstream.branch, own: std::mem::replace(&mut published, all) });
+        }
         let default_branch = remotes.default_branch(repo)?;
-        Ok(Push { repo, history, published, default_branch, options, ranges: HashMap::new(), known: HashMap::new(), selected: Selected::default() })
+        Ok(Push { repo, history, published, fork, default_branch, options, ranges: HashMap::new(), known: HashMap::new(), selected })
+    }
+
+    /// Says once that a range stands on what only the upstream has.
+    fn tell_upstream(&mut self, new: &Unpublished) -> Result<(), GitError> {
+        let Some(mut fork) = self.fork.take() else { return Ok(()) };
+        for commit in &new.boundary {
+            if !fork.own.contains(&mut self.history, *commit)? {
+                self.selected
+                    .notes
+                    .push(format!("{} counts as published as far as it was fetched: others' work there is not reviewed again", fork.branch));
+                return Ok(());
+            }
+        }
+        self.fork = Some(fork);
+        Ok(())
     }
 
     fn update(&mut self, update: Update) -> Result<(), GitError> {
@@ -131,6 +164,7 @@ impl<'r> Push<'r> {
             Some((base, new)) => (*base, new.clone()),
             None => {
                 let new = self.history.unpublished(tip, &mut self.published)?;
+                self.tell_upstream(&new)?;
                 let base = self.base(&update, tip, &new)?;
                 self.ranges.insert(key, (base, new.clone()));
                 (base, new)

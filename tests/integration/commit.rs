@@ -21,15 +21,7 @@ fn a_bad_commit_is_refused_and_a_clean_one_is_made() {
 }
 
 #[test]
-fn commit_all_reviews_what_is_not_staged_yet() {
-    let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
-    let repo = gated(&sandbox, &peer);
-    repo.write("README", EVIL);
-    repo.try_git(&["commit", "-a", "-m", "all"]).expect_refused().says("README:1");
-}
-
-#[test]
-fn commit_of_a_path_reviews_that_path_alone() {
+fn p01_commit_of_a_path_reviews_that_path_alone() {
     let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
     let repo = gated(&sandbox, &peer);
     repo.write("a.rs", "one\n").write("b.rs", "two\n").commit("both");
@@ -42,7 +34,7 @@ fn commit_of_a_path_reviews_that_path_alone() {
 }
 
 #[test]
-fn the_first_commit_is_reviewed_whole() {
+fn p20_the_first_commit_is_reviewed_whole() {
     let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
     sandbox.configure(&[Reviewer::qwen(&peer)], "");
     let repo = sandbox.unborn("new");
@@ -52,7 +44,7 @@ fn the_first_commit_is_reviewed_whole() {
 }
 
 #[test]
-fn unmerged_paths_need_a_human() {
+fn p14_unmerged_paths_need_a_human() {
     let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Clean));
     let repo = gated(&sandbox, &peer);
     repo.branch("other", "main").write("README", "other\n").commit("other");
@@ -66,7 +58,7 @@ fn unmerged_paths_need_a_human() {
 }
 
 #[test]
-fn an_empty_change_costs_nothing() {
+fn p20_an_empty_change_costs_nothing() {
     let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Clean));
     let repo = gated(&sandbox, &peer);
     repo.try_git(&["commit", "--allow-empty", "-m", "empty"]).expect(0);
@@ -75,7 +67,7 @@ fn an_empty_change_costs_nothing() {
 }
 
 #[test]
-fn an_amend_without_a_new_change_costs_nothing() {
+fn p19_an_amend_without_a_new_change_costs_nothing() {
     let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Clean));
     let repo = gated(&sandbox, &peer);
     repo.try_git(&["commit", "--amend", "-m", "reworded"]).expect(0);
@@ -83,7 +75,7 @@ fn an_amend_without_a_new_change_costs_nothing() {
 }
 
 #[test]
-fn a_file_that_is_only_intended_is_not_in_the_change() {
+fn p18_a_file_that_is_only_intended_is_not_in_the_change() {
     let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
     let repo = gated(&sandbox, &peer);
     repo.write("later.rs", EVIL).git(&["add", "-N", "later.rs"]);
@@ -104,7 +96,7 @@ fn the_staged_content_counts_and_not_the_worktree() {
 }
 
 #[test]
-fn a_linked_worktree_has_its_own_index() {
+fn p24_a_linked_worktree_has_its_own_index() {
     let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
     let repo = gated(&sandbox, &peer);
     let path = sandbox.path().join("linked");

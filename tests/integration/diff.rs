@@ -99,17 +99,7 @@ fn no_setting_of_the_user_changes_a_byte() {
 }
 
 #[test]
-fn attributes_do_not_turn_text_into_binary() {
-    let sandbox = Sandbox::new();
-    let repo = sandbox.repo("work");
-    std::fs::create_dir_all(repo.path().join(".git/info")).unwrap();
-    std::fs::write(repo.path().join(".git/info/attributes"), "*.js -diff binary -text linguist-generated export-ignore\n").unwrap();
-    repo.write("e.js", "eval(input)\n").add();
-    repo.gate(&["diff", "--staged"]).run().expect(0).says("+eval(input)");
-}
-
-#[test]
-fn a_link_is_shown_and_not_followed() {
+fn p22_a_link_is_shown_and_not_followed() {
     let sandbox = Sandbox::new();
     let repo = sandbox.repo("work");
     std::fs::write(sandbox.path().join("private"), "not in the repository\n").unwrap();

@@ -5,11 +5,14 @@
 mod common;
 
 mod author;
+mod cases_range;
+mod cases_staged;
 mod commit;
 mod config;
 mod demo;
 mod diff;
 mod faults;
+mod forks;
 mod framework;
 mod help;
 mod install;
@@ -19,6 +22,7 @@ mod overrides;
 mod passes;
 mod peers;
 mod push;
+mod push_shapes;
 mod readme;
 mod regression;
 mod reports;

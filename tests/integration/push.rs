@@ -29,7 +29,7 @@ fn a_clean_change_arrives() {
 }
 
 #[test]
-fn of_two_branches_the_bad_second_one_keeps_both_back() {
+fn p03_of_two_branches_the_bad_second_one_keeps_both_back() {
     let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
     let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
     repo.branch("one", "main").write("one.rs", GOOD).commit("one");
@@ -49,7 +49,7 @@ fn of_two_branches_the_bad_second_one_keeps_both_back() {
 }
 
 #[test]
-fn a_new_branch_is_reviewed_from_where_it_left_the_published_work() {
+fn p06_a_new_branch_is_reviewed_from_where_it_left_the_published_work() {
     let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
     let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
     repo.branch("topic", "main").write("topic.rs", GOOD).commit("topic");
@@ -58,7 +58,7 @@ fn a_new_branch_is_reviewed_from_where_it_left_the_published_work() {
 }
 
 #[test]
-fn a_first_push_to_an_empty_remote_is_the_whole_tree() {
+fn p06_a_first_push_to_an_empty_remote_is_the_whole_tree() {
     let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
     sandbox.configure(&[Reviewer::qwen(&peer)], "");
     let repo = sandbox.repo("work");
@@ -80,7 +80,7 @@ fn a_rewritten_branch_is_reviewed_again_and_not_the_reverse_of_others_work() {
 }
 
 #[test]
-fn a_deleted_branch_costs_nothing() {
+fn t05_12_a_deleted_branch_costs_nothing() {
     let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
     let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
     repo.publish("main:gone");
@@ -90,7 +90,7 @@ fn a_deleted_branch_costs_nothing() {
 }
 
 #[test]
-fn tags_are_peeled_and_what_they_publish_is_reviewed() {
+fn p10_tags_are_peeled_and_what_they_publish_is_reviewed() {
     let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
     let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
     repo.git(&["tag", "-a", "-m", "published work", "v1"]);
@@ -103,7 +103,7 @@ fn tags_are_peeled_and_what_they_publish_is_reviewed() {
 }
 
 #[test]
-fn a_remote_id_that_is_not_here_is_no_reason_to_pass() {
+fn p07_a_remote_id_that_is_not_here_is_no_reason_to_pass() {
     let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
     let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
     repo.write("new.rs", EVIL).commit("new");
@@ -112,7 +112,7 @@ fn a_remote_id_that_is_not_here_is_no_reason_to_pass() {
 }
 
 #[test]
-fn a_local_ref_with_spaces_is_split_from_the_right() {
+fn p09_a_local_ref_with_spaces_is_split_from_the_right() {
     let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
     let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
     repo.write("fix.rs", EVIL).commit("fix bug");
@@ -217,7 +217,7 @@ fn lines_that_cannot_be_read_stop_the_push() {
 }
 
 #[test]
-fn no_lines_from_a_hook_manager_is_an_error_with_its_remedy() {
+fn p04_no_lines_from_a_hook_manager_is_an_error_with_its_remedy() {
     let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Clean));
     let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
     repo.gate(&["hook", "pre-push", "origin", "url"]).run().expect(2).says("stdin");
@@ -258,18 +258,7 @@ fn what_run_push_reviews_is_what_the_push_would_send() {
 }
 
 #[test]
-fn replaced_objects_do_not_hide_what_is_pushed() {
-    let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
-    let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
-    repo.write("src/run.rs", GOOD).commit("good");
-    repo.publish("main");
-    repo.write("src/run.rs", EVIL).commit("evil");
-    repo.git(&["replace", &repo.oid("HEAD:src/run.rs"), &repo.oid("HEAD~1:src/run.rs")]);
-    repo.push(&["origin", "main"]).expect_refused().says("src/run.rs");
-}
-
-#[test]
-fn attributes_and_diff_settings_do_not_hide_what_is_pushed() {
+fn p02_attributes_and_diff_settings_do_not_hide_what_is_pushed() {
     let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
     sandbox.git_config("[diff]\n\texternal = true\n\tnoprefix = true\n\tcontext = 0\n[color]\n\tui = always\n");
     let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");

@@ -92,7 +92,7 @@ fn a_token_beside_the_change_is_masked() {
 }
 
 #[test]
-fn a_token_that_one_commit_adds_and_the_next_removes_is_refused() {
+fn p11_a_token_that_one_commit_adds_and_the_next_removes_is_refused() {
     let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Clean));
     let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
     repo.write("deploy.sh", format!("TOKEN={}\n", token())).commit("leak");

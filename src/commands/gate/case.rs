@@ -13,7 +13,7 @@ use crate::finding::{Finding, Status};
 use crate::git::{PolicyFile, Repo};
 use crate::ledger::{Override, ReceiptKey, RefName};
 use crate::outcome::PassResult;
-use crate::paths::{PathRules, PolicyGlobs};
+use crate::paths::{Kind as PathKind, PathRules, PolicyGlobs};
 use crate::plan::{self, NoReviewer, Plan};
 use crate::redact::Leak;
 use crate::tier::{self, Sizing, Tier};
@@ -232,12 +232,14 @@ fn raised(sizing: Sizing, asked: Option<Tier>) -> Sizing {
     }
 }
 
-/// Shows content whole where nobody was shown it before: it was data or generated under its old name or mode, or the old side is binary and the new one is text.
+/// Shows content whole where nobody was shown it as what it is now: it was data or generated under its old name or mode, the old side is binary and the new one
+/// is text, or its new name alone makes a program of it (case P16).
 fn revealed(repo: &Repo, subject: &Subject, rules: &PathRules) -> Result<Subject, GateError> {
     let mut subject = subject.clone();
     for file in &mut subject.change.files {
         let (Some(old), Some(new)) = (&file.old, &file.new) else { continue };
-        let was_out_of_review = rules.of_side(old).is_by_policy() || file.body == Body::Binary;
+        let becomes_program = runs(&new.path) && !runs(&old.path);
+        let was_out_of_review = rules.of_side(old).is_by_policy() || file.body == Body::Binary || becomes_program;
         // The same content under another name or mode has no difference to show; it may be binary all the same.
         let moved = old.oid == new.oid;
         if !(was_out_of_review || moved) || new.mode == crate::change::Mode::Gitlink || rules.treatment(file).is_by_policy() {
@@ -250,6 +252,11 @@ fn revealed(repo: &Repo, subject: &Subject, rules: &PathRules) -> Result<Subject
         }
     }
     Ok(subject)
+}
+
+/// Tells whether what has this name is run, by a machine or by an agent.
+fn runs(path: &BytePath) -> bool {
+    PathKind::Source.is(path) || PathKind::Manifest.is(path) || PathKind::is_governance(path)
 }
 
 /// Sorts the changed files into what is sent and what is listed with its reason.
