@@ -9,7 +9,7 @@
 //! * only what this repository *fetched*, by the tracking ref's own log. What was pushed there from here may have gone unseen; it, and all that came after it,
 //!   counts only where the destination has it too. Where there is no log, or a part of it is gone, nothing tells, and the work is reviewed.
 //!
-//! Whoever can write logs can write tracking refs as well; a server that checks evidence catches both.
+//! Whoever can add a remote or write a log can write tracking refs as well; a server that checks evidence catches all three.
 
 use super::history::{Ancestors, History};
 use super::remotes::Remotes;

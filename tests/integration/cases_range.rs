@@ -174,6 +174,115 @@ fn p10_tags_blobs_and_trees_are_what_they_stand_for() {
     }
 }
 
+/// A token in a forge's form, put together here so that no file of the repository holds one.
+fn token() -> String {
+    ["ghp", "_", "R7kQ2mZ9xT4vW8nB3cL6", "pS1dF5gH0jYaUeIo"].concat()
+}
+
+/// Commits a file with a token, then removes it again.
+fn come_and_go(repo: &Repo<'_>, path: &str, content: impl AsRef<[u8]>) {
+    repo.write(path, content).commit("add");
+    repo.git(&["rm", "-q", path]);
+    repo.commit("remove");
+}
+
+#[test]
+fn p11_what_came_and_went_within_a_push_is_searched_whatever_its_shape() {
+    let line = format!("TOKEN={}\n", token());
+    for shape in ["history", "renamed", "binary", "merge", "side", "second ref", "root", "tagged blob", "tag on the way", "mode", "link", "type"] {
+        let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Clean));
+        let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
+        let mut args = vec!["origin", "main"];
+        match shape {
+            "history" => come_and_go(&repo, "k", &line),
+            "renamed" => {
+                repo.write("k", format!("{line}{}", "same\n".repeat(20))).commit("add");
+                repo.git(&["mv", "k", "moved"]);
+                repo.write("moved", "same\n".repeat(20)).commit("moved, without it");
+            }
+            "binary" => come_and_go(&repo, "k.bin", [b"\0\x01\n", line.as_bytes()].concat()),
+            "merge" => {
+                // In the merge commit alone; neither parent has it, nor has the tip.
+                repo.branch("side", "main").write("s", "s\n").commit("side");
+                repo.git(&["switch", "-q", "main"]);
+                repo.write("m", "m\n").commit("main");
+                repo.git(&["merge", "-q", "--no-commit", "side"]);
+                come_and_go(&repo, "k", &line);
+            }
+            "side" => {
+                repo.branch("side", "main");
+                come_and_go(&repo, "k", &line);
+                repo.write("s", "s\n").commit("side");
+                repo.git(&["switch", "-q", "main"]);
+                repo.git(&["merge", "-q", "--no-ff", "--no-edit", "--no-verify", "side"]);
+            }
+            "second ref" => {
+                repo.write("good.rs", GOOD).commit("good");
+                repo.branch("side", "main");
+                come_and_go(&repo, "k", &line);
+                repo.write("s", "s\n").commit("side");
+                args.push("side");
+            }
+            "root" => {
+                repo.git(&["checkout", "-q", "--orphan", "new"]);
+                come_and_go(&repo, "k", &line);
+                args = vec!["origin", "new"];
+            }
+            "tagged blob" => {
+                repo.write("k", &line).add();
+                repo.git(&["tag", "-a", "-m", "t", "t", &repo.oid(":k")]);
+                repo.git(&["rm", "-q", "--cached", "k"]);
+                args = vec!["origin", "t"];
+            }
+            "tag on the way" => {
+                come_and_go(&repo, "k", &line);
+                repo.git(&["tag", "-a", "-m", "t", "t", "main~1"]);
+                args = vec!["origin", "t"];
+            }
+            "mode" => {
+                repo.write("k", &line).add().git(&["update-index", "--chmod=+x", "k"]);
+                come_and_go(&repo, "other", "x\n");
+                repo.git(&["rm", "-q", "-f", "k"]);
+                repo.commit("gone");
+            }
+            "link" => {
+                std::os::unix::fs::symlink(token(), repo.path().join("k")).unwrap();
+                repo.commit("link");
+                repo.git(&["rm", "-q", "k"]);
+                repo.commit("gone");
+            }
+            _ => {
+                std::os::unix::fs::symlink("README", repo.path().join("k")).unwrap();
+                repo.commit("link");
+                std::fs::remove_file(repo.path().join("k")).unwrap();
+                come_and_go(&repo, "k", &line);
+            }
+        }
+        let before = repo.remote_refs("origin");
+        repo.push(&args).expect_refused().says("exit 16").never_says(&token());
+        assert_eq!(repo.remote_refs("origin"), before, "{shape}");
+        // The first of two refs is clean, and may be reviewed.
+        assert!(peer.requests().is_empty() || shape == "second ref" && !peer.received(&token()), "{shape}: something was sent");
+    }
+}
+
+#[test]
+fn p11_a_token_in_one_of_a_thousand_commits_is_found() {
+    let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Clean));
+    let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
+    let mut stream = String::new();
+    for n in 0..1000 {
+        let content = if n == 613 { format!("TOKEN={}\n", token()) } else { format!("{n}\n") };
+        let from = if n == 0 { format!("from {}\n", repo.oid("main")) } else { String::new() };
+        stream += &format!("commit refs/heads/long\ncommitter n <n@example.com> {} +0000\ndata 2\nx\n{from}", 1_800_000_000 + n);
+        stream += &format!("M 100644 inline f\ndata {}\n{content}\n", content.len());
+    }
+    child::run(repo.git_command(&["fast-import", "--quiet"]), stream.as_bytes()).expect(0);
+    assert_eq!(repo.git(&["rev-list", "--count", "main..long"]), "1000");
+    repo.push(&["origin", "long"]).expect_refused().says("exit 16").says("f:1").never_says(&token());
+    assert!(peer.requests().is_empty());
+}
+
 #[test]
 fn p15_nothing_that_replaces_objects_changes_what_is_reviewed() {
     for trick in ["blob", "commit", "tree", "tag", "graft", "base"] {

@@ -199,6 +199,12 @@ fn p13_an_octopus_is_measured_from_all_its_sides() {
     repo.git(&["reset", "-q", "--hard"]);
     repo.git(&["merge", "-q", "--no-commit", "theirs", "unseen"]);
     staged(&repo).expect(0).says("b/u.rs").says("no remote has it").never_says("g.rs");
+    repo.git(&["reset", "-q", "--hard"]);
+    repo.try_git(&["merge", "--no-edit", "theirs", "unseen"]).expect_refused().says("u.rs:1").never_says("g.rs:1");
+    repo.git(&["reset", "-q", "--hard"]);
+    let asked = peer.questions().len();
+    repo.try_git(&["merge", "--no-edit", "theirs", "others"]).expect(0);
+    assert_eq!((peer.questions().len(), repo.git(&["rev-list", "--parents", "-1", "HEAD"]).split(' ').count()), (asked, 4));
 }
 
 #[test]

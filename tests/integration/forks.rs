@@ -40,7 +40,7 @@ fn a_fork_that_is_brought_up_to_date_sends_only_ones_own() {
         let repo = fork(&sandbox, &peer);
         repo.git(how);
         let (files, run) = sent(&repo, &peer, &["origin", "main"]);
-        run.expect(0).says("upstream/main counts as published").says("already published");
+        run.expect(0).says("upstream/main counts as published").says("theirs.rs (already-published)");
         assert_eq!(files, ["mine.rs"], "{how:?}");
         assert_eq!(repo.remote_oid("origin", "refs/heads/main"), Some(repo.oid("HEAD")));
     }
@@ -94,6 +94,25 @@ fn a_first_push_to_a_mirror_is_not_the_whole_history_and_says_why() {
     let (files, run) = sent(&repo, &peer, &["mirror", "main"]);
     run.expect_refused().says("later.rs:1");
     assert_eq!(files, ["later.rs"]);
+}
+
+#[test]
+fn a_declared_mirror_gets_what_others_published_without_a_review_and_ones_own_with_one() {
+    let (sandbox, peer) = world();
+    let repo = fork(&sandbox, &peer);
+    sandbox.bare("mirror.git");
+    repo.publish("main").git(&["remote", "add", "--mirror=push", "mirror", "../mirror.git"]);
+    sent(&repo, &peer, &["mirror"]).1.expect(0);
+    others(&sandbox, "origin.git", "later.rs");
+    repo.git(&["pull", "-q", "origin", "main"]);
+    let (files, run) = sent(&repo, &peer, &["mirror"]);
+    run.expect(0).says("no tracking ref says what this remote has");
+    assert_eq!(files, Vec::<String>::new());
+    assert_eq!(repo.remote_oid("mirror", "refs/heads/main"), Some(repo.oid("main")));
+    repo.write("evil.rs", EVIL).commit("evil");
+    let (files, run) = sent(&repo, &peer, &["mirror"]);
+    run.expect_refused().says("evil.rs:1");
+    assert_eq!(files, ["evil.rs"]);
 }
 
 #[test]
