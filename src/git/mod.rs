@@ -8,6 +8,7 @@ pub mod error;
 pub mod fresh;
 mod history;
 pub mod index;
+mod known;
 mod narrow;
 pub mod object;
 pub mod open;

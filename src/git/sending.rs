@@ -5,11 +5,12 @@
 
 use super::capture::Options;
 use super::history::{Ancestors, History, Unpublished};
+use super::known::Known;
 use super::range::Selected;
-use super::remotes::{self, Remotes};
+use super::remotes::Remotes;
 use super::revision::{self, Peeled};
 use super::tree::{self, Entry, Leaf};
-use super::{GitError, Repo, narrow, published, upstream};
+use super::{GitError, Repo, narrow, published};
 use crate::change::subject::{BaseSource, RefUpdate, Subject};
 use crate::change::{BytePath, Mode, Oid};
 use std::collections::HashMap;
@@ -70,24 +71,16 @@ pub(super) fn select(repo: &Repo, remotes: &Remotes, updates: Vec<Update>, optio
     Ok(push.selected)
 }
 
-/// A fork that is pushed to.
-struct Fork {
-    branch: String,
-    own: Ancestors,
-}
-
 /// A push in the making: what the remote has is asked once for all refs.
 struct Push<'r> {
     repo: &'r Repo,
     history: History<'r>,
-    published: Ancestors,
-    /// The upstream that counts beside them, with what the remotes have without it.
-    fork: Option<Fork>,
+    known: Known,
     default_branch: Option<Oid>,
     options: &'r Options,
     ranges: HashMap<(Oid, Option<Oid>), (Base, Unpublished)>,
     /// The places of subjects by tip, base, and the old id of a forced ref: what such a ref has already is set aside for that ref alone.
-    known: HashMap<(Oid, Option<Oid>, Option<Oid>), usize>,
+    sent: HashMap<(Oid, Option<Oid>, Option<Oid>), usize>,
     selected: Selected,
 }
 
@@ -95,38 +88,13 @@ impl<'r> Push<'r> {
     /// Everything that is known to be published counts for every ref of the push: the tracking refs, and each old id that the remote advertised just now.
     fn new(repo: &'r Repo, remotes: &Remotes, updates: &[Update], options: &'r Options) -> Result<Push<'r>, GitError> {
         let mut history = History::new(&repo.gix)?;
+        let known = Known::of(repo, remotes, &mut history, updates.iter().filter_map(|update| update.old.oid()))?;
         let mut selected = Selected::default();
-        let remotes::Published { mut tips, stands_in } = remotes::published(repo, remotes)?;
-        if stands_in && updates.iter().any(|update| !update.local.is_null()) {
+        if known.stands_in && updates.iter().any(|update| !update.local.is_null()) {
             selected.notes.push("no tracking ref says what this remote has: what other remotes have counts as published".to_owned());
         }
-        for old in updates.iter().filter_map(|update| update.old.oid()) {
-            tips.extend(revision::commit_if_here(&repo.gix, old)?);
-        }
-        let mut published = Ancestors::of(&mut history, tips.iter().copied())?;
-        let mut fork = None;
-        if let Some(upstream) = upstream::of(repo, remotes, &mut history, &mut published)? {
-            tips.extend(upstream.tips);
-            let all = Ancestors::of(&mut history, tips)?;
-            fork = Some(Fork { branch: upstream.branch, own: std::mem::replace(&mut published, all) });
-        }
         let default_branch = remotes.default_branch(repo)?;
-        Ok(Push { repo, history, published, fork, default_branch, options, ranges: HashMap::new(), known: HashMap::new(), selected })
-    }
-
-    /// Says once that a range stands on what only the upstream has.
-    fn tell_upstream(&mut self, new: &Unpublished) -> Result<(), GitError> {
-        let Some(mut fork) = self.fork.take() else { return Ok(()) };
-        for commit in &new.boundary {
-            if !fork.own.contains(&mut self.history, *commit)? {
-                self.selected
-                    .notes
-                    .push(format!("{} counts as published as far as it was fetched: others' work there is not reviewed again", fork.branch));
-                return Ok(());
-            }
-        }
-        self.fork = Some(fork);
-        Ok(())
+        Ok(Push { repo, history, known, default_branch, options, ranges: HashMap::new(), sent: HashMap::new(), selected })
     }
 
     fn update(&mut self, update: Update) -> Result<(), GitError> {
@@ -163,21 +131,24 @@ impl<'r> Push<'r> {
         let (base, new) = match self.ranges.get(&key) {
             Some((base, new)) => (*base, new.clone()),
             None => {
-                let new = self.history.unpublished(tip, &mut self.published)?;
-                self.tell_upstream(&new)?;
+                let new = self.history.unpublished(tip, &mut self.known.published)?;
+                if let Some(branch) = self.known.upstream_of(&mut self.history, &new.boundary)? {
+                    let note = format!("{branch} counts as published as far as it was fetched: others' work there is not reviewed again");
+                    self.selected.notes.push(note);
+                }
                 let base = self.base(&update, tip, &new)?;
                 self.ranges.insert(key, (base, new.clone()));
                 (base, new)
             }
         };
         let sent = (tip, base.commit, update.old.oid().filter(|_| base.force));
-        if let Some(at) = self.known.get(&sent) {
+        if let Some(at) = self.sent.get(&sent) {
             self.selected.subjects[*at].refs.push(ref_update(update, tip, base));
             return Ok(());
         }
         let subject = self.subject(update, tip, base, new)?;
         let at = self.add(subject);
-        self.known.insert(sent, at);
+        self.sent.insert(sent, at);
         Ok(())
     }
 

@@ -1,12 +1,13 @@
 //! What is not committed yet: the index or the worktree beside HEAD.
 
 use super::capture::{self, Options};
-use super::history::{Ancestors, History};
+use super::history::History;
+use super::known::Known;
 use super::published::Brought;
 use super::range::Selected;
 use super::remotes::{self, Remotes};
 use super::tree::Entry;
-use super::{GitError, Repo, index, narrow, object, revision, upstream, worktree};
+use super::{GitError, Repo, index, narrow, object, revision, worktree};
 use crate::change::subject::{BaseSource, RefUpdate, Subject};
 use crate::change::{BytePath, Change, Oid};
 use crate::env::{Env, MERGED_HEAD};
@@ -78,14 +79,10 @@ impl Repo {
         let Some(head) = self.head_commit()?.filter(|_| !merged.is_empty()) else { return Ok((entries, Vec::new())) };
         let mut history = History::new(&self.gix)?;
         let remotes = Remotes::of(self, &remotes::default_name(self), "");
-        let tips = remotes::published(self, &remotes)?.tips;
-        let mut known = Ancestors::of(&mut history, tips.iter().copied())?;
-        if let Some(upstream) = upstream::of(self, &remotes, &mut history, &mut known)? {
-            known = Ancestors::of(&mut history, tips.into_iter().chain(upstream.tips))?;
-        }
+        let mut known = Known::of(self, &remotes, &mut history, [])?;
         let mut sides = Vec::new();
         for commit in merged {
-            if known.contains(&mut history, commit)? {
+            if known.published.contains(&mut history, commit)? {
                 sides.push(Brought::by(&self.gix, &mut history, head, commit)?);
             } else {
                 notes.push(format!("{} is being merged and no remote has it: it is reviewed with the rest", commit.short()));

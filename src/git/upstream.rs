@@ -42,19 +42,39 @@ pub(super) fn of(repo: &Repo, remotes: &Remotes, history: &mut History<'_>, publ
         return Ok(None);
     }
     let branch = format!("{NAME}/{}", default_branch(repo, names));
-    let cloned = log(repo, &format!("refs/remotes/{NAME}/HEAD"))?;
-    let mut explained: HashSet<Oid> = cloned.into_iter().filter(|step| step.message.starts_with("clone: from ")).map(|step| step.new).collect();
+    let (mut explained, steps) = open_steps(repo, history, published, log(repo, &format!("refs/remotes/{branch}"))?)?;
     let mut tips = Vec::new();
-    for step in log(repo, &format!("refs/remotes/{branch}"))? {
-        let starts_well = step.old.is_null() || explained.contains(&step.old) || has(repo, history, published, step.old)?;
+    for step in steps {
         let fetched = ["fetch", "pull"].iter().any(|action| step.message.starts_with(action));
-        if !starts_well || !(fetched || has(repo, history, published, step.new)?) {
+        if !fetched || !explained.contains(&step.old) {
             break;
         }
         explained.insert(step.new);
         tips.extend(revision::commit_if_here(&repo.gix, step.new)?);
     }
     Ok((!tips.is_empty()).then_some(Upstream { branch, tips }))
+}
+
+/// Returns the steps that are newer than all that the destination has, and the states that they may start from: the newest one that it has, else nothing, or what
+/// was cloned.
+fn open_steps(
+    repo: &Repo,
+    history: &mut History<'_>,
+    published: &mut Ancestors,
+    mut steps: Vec<Step>,
+) -> Result<(HashSet<Oid>, Vec<Step>), GitError> {
+    for (at, step) in steps.iter().enumerate().rev() {
+        if has(repo, history, published, step.new)? {
+            return Ok((HashSet::from([step.new]), steps.split_off(at + 1)));
+        }
+    }
+    let Some(first) = steps.first() else { return Ok((HashSet::new(), steps)) };
+    let cloned = log(repo, &format!("refs/remotes/{NAME}/HEAD"))?.into_iter().filter(|step| step.message.starts_with("clone: from "));
+    let mut explained: HashSet<Oid> = cloned.map(|step| step.new).collect();
+    if first.old.is_null() || has(repo, history, published, first.old)? {
+        explained.insert(first.old);
+    }
+    Ok((explained, steps))
 }
 
 fn has(repo: &Repo, history: &mut History<'_>, published: &mut Ancestors, oid: Oid) -> Result<bool, GitError> {

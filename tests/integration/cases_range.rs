@@ -22,7 +22,7 @@ fn new_ref(local: &str, oid: &str, remote: &str) -> String {
 }
 
 /// The variables of the framework for a push of `main`, and those of its ends that it knows.
-fn framework<'r>(repo: &'r Repo<'_>, verb: &[&str], ends: &[(&str, &str)]) -> Gate {
+fn framework(repo: &Repo<'_>, verb: &[&str], ends: &[(&str, &str)]) -> Gate {
     let known = [("PRE_COMMIT", "1"), ("PRE_COMMIT_LOCAL_BRANCH", "refs/heads/main"), ("PRE_COMMIT_REMOTE_BRANCH", "refs/heads/main")];
     known.iter().chain(ends).fold(repo.gate(verb), |gate, (name, value)| gate.env(name, value))
 }
