@@ -141,18 +141,12 @@ fn not_taken(repo: &Repository, history: &mut History<'_>, merge: Oid, of: &BTre
     let merge = history.node(merge)?;
     let mut found = Vec::new();
     for other in merge.parents.iter().skip(1) {
-        // Found once for both sides, and only where it is needed: it is what costs.
-        let mut common = None;
         for side in [merge.parents[0], *other] {
             let side_tree = history.node(side)?.tree;
             let mut differing = tree::between(repo, Some(side_tree), Some(merge.tree))?;
             differing.retain(|entry| of.contains_key(&entry.path));
             if !differing.is_empty() {
-                let common = match &common {
-                    Some(common) => common,
-                    None => common.insert(history.common_trees(merge.parents[0], *other)?),
-                };
-                let changed = changed(repo, common, side_tree)?;
+                let changed = changed(repo, &history.common_trees(merge.parents[0], *other)?, side_tree)?;
                 found.extend(differing.into_iter().map(|entry| entry.path).filter(|path| changed.contains_key(path)));
             }
         }

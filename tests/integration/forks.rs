@@ -58,6 +58,27 @@ fn an_evil_merge_of_the_upstream_is_seen() {
 }
 
 #[test]
+fn an_evil_octopus_is_seen_and_an_honest_one_costs_nothing() {
+    let (sandbox, peer) = world();
+    let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
+    for name in ["one", "two", "three"] {
+        repo.branch(name, "main").write(&format!("{name}.rs"), EVIL).commit(name);
+        repo.publish(name);
+    }
+    repo.git(&["switch", "-q", "main"]);
+    repo.git(&["merge", "-q", "--no-verify", "--no-edit", "one", "two", "three"]);
+    let honest = repo.oid("HEAD");
+    repo.write("two.rs", format!("{EVIL}let more = EVIL;\n")).write("four.rs", EVIL).add();
+    repo.git(&["commit", "-q", "--no-verify", "--amend", "--no-edit"]);
+    let (files, run) = sent(&repo, &peer, &["origin", "main"]);
+    run.expect_refused().says("two.rs:2").says("four.rs:1");
+    assert_eq!(files, ["four.rs", "two.rs"]);
+    let (files, run) = sent(&repo, &peer, &["origin", &format!("{honest}:refs/heads/main")]);
+    run.expect(0);
+    assert_eq!(files, Vec::<String>::new());
+}
+
+#[test]
 fn what_the_upstream_got_unseen_is_reviewed_before_the_fork_gets_it() {
     let (sandbox, peer) = world();
     let repo = fork(&sandbox, &peer);
