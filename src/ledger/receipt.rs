@@ -163,13 +163,13 @@ mod tests {
 
     #[test]
     fn a_receipt_never_ages_and_one_from_the_future_is_of_another_clock() {
-        let pass = ("a", VerdictWord::Pass, Basis::Reviewed);
+        let pass = || run("r1", &[("a", VerdictWord::Pass, Basis::Reviewed)]);
         let at = |events: &[Event], now: &str| history(events).receipt(&key("a"), now.parse().expect("a time")).map(|receipt| receipt.seq);
-        let once = [run("r1", &[pass.clone()])];
+        let once = [pass()];
         for (now, found) in [("2026-03-01T09:59:59Z", None), ("2026-03-01T10:00:00Z", Some(1)), ("2036-03-01T10:00:00Z", Some(1))] {
             assert_eq!(at(&once, now), found, "{now}");
         }
-        let refused = [run("r1", &[pass]), run("r2", &[("a", VerdictWord::Fail, Basis::Reviewed)])];
+        let refused = [pass(), run("r2", &[("a", VerdictWord::Fail, Basis::Reviewed)])];
         assert_eq!(at(&refused, "2026-03-01T09:59:59Z"), None, "a refusal counts whatever its date");
     }
 }

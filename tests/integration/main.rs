@@ -4,6 +4,7 @@
 
 mod common;
 
+mod ahead;
 mod author;
 mod commit;
 mod config;

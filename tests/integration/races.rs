@@ -176,8 +176,6 @@ fn the_framework_and_the_native_hook_share_one_review() {
     let peer = behind(&door);
     let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
     repo.write("run.rs", GOOD).commit("run");
-    let native = hook(&repo, "main");
-    peer.wait_for_question();
     let variables = [
         ("PRE_COMMIT", "1".to_owned()),
         ("PRE_COMMIT_FROM_REF", repo.oid("origin/main")),
@@ -192,11 +190,30 @@ fn the_framework_and_the_native_hook_share_one_review() {
         framed = framed.env(name, value);
     }
     let framed = framed.start();
-    // The framework keeps standard error to itself, so that it waits shows in what becomes of it.
+    peer.wait_for_question();
+    let native = hook(&repo, "main");
+    native.wait_to_say(WAITS);
     door.open();
-    native.finish().expect(0);
-    framed.finish().expect(0).says("passed before with this content");
+    framed.finish().expect(0);
+    native.finish().expect(0).says("passed before with this content");
     assert_eq!(peer.questions().len(), 1);
+}
+
+/// Git runs the hook once for each push URL (case P53). By then its tracking ref says that the remote has it.
+#[test]
+fn two_push_urls_cost_one_review() {
+    let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
+    let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
+    sandbox.clone(&sandbox.path().join("origin.git"), "colleague").git(&["push", "-q", &sandbox.bare("second.git").to_string_lossy(), "main"]);
+    for bare in ["../origin.git", "../second.git"] {
+        repo.git(&["remote", "set-url", "--add", "--push", "origin", bare]);
+    }
+    repo.write("run.rs", GOOD).commit("run");
+    repo.push(&["origin", "main"]).expect(0).says("no call was made");
+    assert_eq!((peer.questions().len(), repo.records().len()), (1, 2), "two hooks, one review");
+    for bare in ["../origin.git", "../second.git"] {
+        assert_eq!(repo.remote_oid(bare, "refs/heads/main"), Some(repo.oid("HEAD")), "{bare}");
+    }
 }
 
 #[test]
@@ -286,8 +303,10 @@ impl Random {
     }
 }
 
+type Meddle = fn(&Repo<'_>);
+
 /// What somebody does to the repository while a push waits for its review. None of it may fail the test by failing itself.
-const MEDDLING: [(&str, fn(&Repo<'_>)); 22] = [
+const MEDDLING: [(&str, Meddle); 22] = [
     ("amend", |repo| {
         repo.write("run.rs", EVIL);
         repo.try_git(&["commit", "-q", "-a", "--no-verify", "--amend", "-m", "amended"]);

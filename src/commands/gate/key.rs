@@ -106,11 +106,11 @@ mod tests {
             of(&Parts { change, fresh: *fresh, policy: *policy, sizing, author, specs, plan: Some(plan), asked: *asked, gate })
         }
 
-        fn old(&mut self) -> &mut Side {
+        fn old_side(&mut self) -> &mut Side {
             self.change.files[0].old.as_mut().expect("an old side")
         }
 
-        fn new(&mut self) -> &mut Side {
+        fn new_side(&mut self) -> &mut Side {
             self.change.files[0].new.as_mut().expect("a new side")
         }
     }
@@ -192,15 +192,15 @@ mod tests {
     #[test]
     fn changing_any_one_part_misses_the_receipt() {
         let edits: [(&str, Edit); 39] = [
-            ("the path of both sides", |w| (w.old().path, w.new().path) = (BytePath::from("c.rs"), BytePath::from("c.rs"))),
-            ("the old path alone", |w| w.old().path = BytePath::from("c.rs")),
-            ("the new path alone", |w| w.new().path = BytePath::from("c.rs")),
-            ("the old mode", |w| w.old().mode = Mode::Executable),
-            ("the new mode", |w| w.new().mode = Mode::Executable),
-            ("a link for a file", |w| w.new().mode = Mode::Symlink),
-            ("the old blob", |w| w.old().oid = oid(3)),
-            ("the new blob", |w| w.new().oid = oid(3)),
-            ("both blobs, swapped", |w| (w.old().oid, w.new().oid) = (oid(2), oid(1))),
+            ("the path of both sides", |w| (w.old_side().path, w.new_side().path) = (BytePath::from("c.rs"), BytePath::from("c.rs"))),
+            ("the old path alone", |w| w.old_side().path = BytePath::from("c.rs")),
+            ("the new path alone", |w| w.new_side().path = BytePath::from("c.rs")),
+            ("the old mode", |w| w.old_side().mode = Mode::Executable),
+            ("the new mode", |w| w.new_side().mode = Mode::Executable),
+            ("a link for a file", |w| w.new_side().mode = Mode::Symlink),
+            ("the old blob", |w| w.old_side().oid = oid(3)),
+            ("the new blob", |w| w.new_side().oid = oid(3)),
+            ("both blobs, swapped", |w| (w.old_side().oid, w.new_side().oid) = (oid(2), oid(1))),
             ("no old side", |w| w.change.files[0].old = None),
             ("no new side", |w| w.change.files[0].new = None),
             ("one file less", |w| w.change.files.truncate(1)),

@@ -120,7 +120,7 @@ impl Stream {
         String::from_utf8_lossy(&self.text.lock().unwrap()).into_owned()
     }
 
-    fn to_the_end(self) -> String {
+    fn into_text(self) -> String {
         self.reader.join().expect("the reader ends");
         String::from_utf8_lossy(&self.text.lock().unwrap()).into_owned()
     }
@@ -172,6 +172,6 @@ impl Running {
         };
         let took = self.started.elapsed();
         let status = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
-        Run { status, stdout: self.stdout.to_the_end(), stderr: self.stderr.to_the_end(), took }
+        Run { status, stdout: self.stdout.into_text(), stderr: self.stderr.into_text(), took }
     }
 }
