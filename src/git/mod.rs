@@ -4,6 +4,7 @@
 
 pub mod capture;
 mod clean;
+mod destination;
 pub mod error;
 pub mod fresh;
 mod history;

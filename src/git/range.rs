@@ -9,7 +9,7 @@ use super::push::{FrameworkPush, PushLine};
 use super::remotes::{self, Remotes};
 use super::sending::{self, Old, Update};
 use super::tree::{self, Entry};
-use super::{GitError, Repo, narrow, revision};
+use super::{GitError, Repo, destination, narrow, revision};
 use crate::change::subject::{BaseSource, RefUpdate, Subject};
 use crate::change::{BytePath, Change};
 
@@ -147,7 +147,7 @@ impl Repo {
     }
 
     fn push_destination(&self, remote: Option<&str>, options: &Options) -> Result<Selected, GitError> {
-        let destination = remotes::destination(self, remote)?;
+        let destination = destination::of(self, remote)?;
         let update = Update {
             local_ref: destination.local_ref,
             remote_ref: destination.remote_ref,
@@ -155,7 +155,8 @@ impl Repo {
             old: destination.tracked.map_or(Old::Absent, Old::Tracked),
         };
         let selected = sending::select(self, &Remotes::of(self, &destination.remote, &destination.remote), vec![update], options)?;
-        Ok(Selected { remote: Some(destination.remote), ..selected })
+        let notes = [selected.notes, destination.notes].concat();
+        Ok(Selected { remote: Some(destination.remote), notes, ..selected })
     }
 }
 

@@ -2,9 +2,8 @@
 //!
 //! Tracking refs are this machine's word, not the server's; the report says so (`base_source: tracking`). A ref that leads nowhere says nothing.
 
-use super::error::RevisionFault;
 use super::{GitError, Repo, object, revision};
-use crate::change::{BytePath, Oid};
+use crate::change::Oid;
 use gix::remote::Direction;
 
 /// The remotes of this repository's configuration that a push goes to.
@@ -87,36 +86,8 @@ fn owner(reference: &gix::Reference<'_>, configured: &[String]) -> String {
     fits.max_by_key(|remote| remote.len()).cloned().unwrap_or_else(|| below.split('/').next().unwrap_or_default().to_owned())
 }
 
-/// Where a push of the current branch goes.
-pub(super) struct Destination {
-    pub(super) remote: String,
-    pub(super) local_ref: BytePath,
-    pub(super) remote_ref: BytePath,
-    /// What our tracking ref says the remote has there.
-    pub(super) tracked: Option<Oid>,
-}
-
-/// Finds where `git push [REMOTE]` would push the current branch.
-///
-/// # Errors
-///
-/// No branch, or [`GitError::UnknownRemote`]: measured from a remote that is not there, everything would look new, or nothing.
-pub(super) fn destination(repo: &Repo, remote: Option<&str>) -> Result<Destination, GitError> {
-    let branch = repo.gix.head_name().map_err(GitError::other("read HEAD"))?;
-    let detached = || GitError::BadRevision { revision: "HEAD".to_owned(), why: RevisionFault::Detached };
-    let branch = branch.ok_or_else(detached)?;
-    let remote = known(repo, remote.map_or_else(|| default_name(repo), str::to_owned))?;
-    // Where the configuration does not name another ref, git pushes to the branch of the same name.
-    let configured = repo.gix.branch_remote_ref_name(branch.as_ref(), Direction::Push).and_then(Result::ok);
-    let remote_ref = configured.unwrap_or_else(|| branch.clone());
-    let tracking = format!("refs/remotes/{remote}/{}", remote_ref.shorten());
-    let tracked = if is_name(&remote) { revision::commit_of_ref(&repo.gix, &tracking)? } else { None };
-    let path = |name: &gix::refs::FullName| BytePath::new(name.as_bstr().to_vec());
-    Ok(Destination { local_ref: path(&branch), remote_ref: path(&remote_ref), remote, tracked })
-}
-
 /// Refuses what is neither a remote nor a URL nor a repository on this machine.
-fn known(repo: &Repo, remote: String) -> Result<String, GitError> {
+pub(super) fn known(repo: &Repo, remote: String) -> Result<String, GitError> {
     let configured = names(repo);
     if configured.contains(&remote) || has_tracking_refs(repo, &remote) || is_url(&remote) || is_repository(repo, &remote) {
         return Ok(remote);
@@ -140,6 +111,17 @@ pub(super) fn default_name(repo: &Repo) -> String {
     let branch = repo.gix.head_name().ok().flatten();
     let of_branch = branch.and_then(|name| repo.gix.branch_remote_name(name.shorten(), Direction::Push).map(|name| name.as_bstr().to_string()));
     of_branch.or_else(|| repo.gix.remote_default_name(Direction::Push).map(|name| name.to_string())).unwrap_or_else(|| "origin".to_owned())
+}
+
+/// Lists the refs below a prefix by name, each with its commit. What leads to no commit is passed over.
+pub(super) fn refs(repo: &Repo, below: &str) -> Result<Vec<(String, Oid)>, GitError> {
+    let mut found = Vec::new();
+    each(repo, below, &mut |reference| {
+        let commit = reference.try_id().map(|id| revision::commit_if_here(&repo.gix, object::oid(&id))).transpose()?.flatten();
+        found.extend(commit.map(|commit| (reference.name().as_bstr().to_string(), commit)));
+        Ok(())
+    })?;
+    Ok(found)
 }
 
 fn names(repo: &Repo) -> Vec<String> {
@@ -223,26 +205,5 @@ mod tests {
         for remote in ["backup", "https://host/elsewhere"] {
             assert_eq!(counted(&world, &world.repo(), remote, &["main"]), ["main"], "{remote}");
         }
-    }
-
-    #[test]
-    fn a_push_goes_to_a_remote_a_url_or_a_repository_and_nowhere_else() {
-        let world = with_backup();
-        std::fs::create_dir(world.work().join("src")).expect("a directory");
-        world.git(&["update-ref", "refs/remotes/seen/main", "main"]);
-        for remote in ["origin", "backup", "seen", "https://host/x.git", "git@host:x.git", "../remote.git", "../remote", "../work", "."] {
-            assert!(destination(&world.repo(), Some(remote)).is_ok(), "{remote}");
-        }
-        for remote in ["nosuchremote", "orign", "", "src", "../nowhere", "/:", ":x"] {
-            let Err(error) = destination(&world.repo(), Some(remote)) else { panic!("{remote:?} was taken for a remote") };
-            assert!(matches!(error, GitError::UnknownRemote { .. }), "{remote}: {error}");
-            assert!(error.to_string().contains(&format!("no remote {remote} ")) && error.to_string().contains("(backup, origin)"), "{error}");
-        }
-        for remote in ["origin", "backup"] {
-            world.git(&["remote", "remove", remote]);
-        }
-        let Err(error) = destination(&world.repo(), None) else { panic!("a push without a remote was taken for one") };
-        assert!(error.to_string().contains("no remote origin") && error.to_string().contains("`git remote add`"), "{error}");
-        assert!(Remotes::of(&world.repo(), "nosuchremote", "nosuchremote") == Remotes::Any, "git's own word is never doubted");
     }
 }

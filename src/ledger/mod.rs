@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!  <git common dir>/review-gate/            0700, ours, never a link            place.rs
+//!  ├── turn-<key>                           0600, empty, there while its holder reviews                                 turn.rs
 //!  └── ledger.jsonl                         0600, one record a line             store.rs  ─ lock, catch up, append, sync  (lock.rs)
 //!        {"exit_code":0,…,"h":"…","kind":"run",…,"prev":"…","seq":7,…,"v":1}    record.rs ─ what is said   line.rs ─ how it is written
 //!               │ fold                                                          history.rs
@@ -36,6 +37,7 @@ mod reason;
 mod receipt;
 mod record;
 mod store;
+mod turn;
 
 pub use describe::describe;
 pub use error::LedgerError;
@@ -47,3 +49,4 @@ pub use record::{
     Basis, Event, FindingRecord, NoteRecord, OverrideRecord, Record, RefName, RepairRecord, ReviewerRecord, RunRecord, SubjectRecord, VerdictWord,
 };
 pub use store::{Ledger, Recorded};
+pub use turn::Turns;

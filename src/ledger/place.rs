@@ -4,7 +4,7 @@
 //! Leaves to `store.rs` what is read and written, and when. That the common directory itself may be trusted is git's ownership check.
 
 use super::error::LedgerError;
-use rustix::fs::{Mode, OFlags, mkdirat, open, openat};
+use rustix::fs::{AtFlags, Mode, OFlags, mkdirat, open, openat, unlinkat};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 use std::fs::{File, Metadata};
@@ -90,6 +90,36 @@ impl Place {
         }
     }
 
+    /// Opens a file that a run locks, making it where it is missing.
+    pub(super) fn open_lock(&self, name: &str) -> Result<File, LedgerError> {
+        let file = self.open(name, OFlags::RDWR | OFlags::CREATE)?;
+        file.ok_or_else(|| LedgerError::io("create", &self.path_of(name), Errno::NOENT))
+    }
+
+    /// Tells whether `file` is what `name` stands for.
+    pub(super) fn is_current(&self, name: &str, file: &File) -> Result<bool, LedgerError> {
+        let path = self.path_of(name);
+        let Some(named) = self.open(name, OFlags::RDONLY)? else { return Ok(false) };
+        let (named, held) = (metadata(&named, &path)?, metadata(file, &path)?);
+        Ok((named.dev(), named.ino()) == (held.dev(), held.ino()))
+    }
+
+    /// Takes a file away, as far as that is possible.
+    pub(super) fn remove(&self, name: &str) {
+        let _ = unlinkat(&self.dir, name, AtFlags::empty());
+    }
+
+    /// Returns a file's path, for messages.
+    pub(super) fn path_of(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// Returns a second handle to the same directory.
+    pub(super) fn again(&self) -> Result<Place, LedgerError> {
+        let dir = self.dir.try_clone().map_err(|error| LedgerError::io("open", &self.path, error))?;
+        Ok(Place { dir, path: self.path.clone() })
+    }
+
     /// Makes the directory's entries durable.
     pub(super) fn sync(&self) -> Result<(), LedgerError> {
         sync_directory(&self.dir, &self.path)
@@ -97,13 +127,7 @@ impl Place {
 
     /// Checks that `file` is still what the ledger's name stands for.
     pub(super) fn check_current(&self, file: &File) -> Result<(), LedgerError> {
-        let path = self.ledger_path();
-        let named = match self.open_to_read()? {
-            Some(named) => metadata(&named, &path)?,
-            None => return Err(LedgerError::Replaced { path }),
-        };
-        let held = metadata(file, &path)?;
-        if (named.dev(), named.ino()) == (held.dev(), held.ino()) { Ok(()) } else { Err(LedgerError::Replaced { path }) }
+        if self.is_current(LEDGER, file)? { Ok(()) } else { Err(LedgerError::Replaced { path: self.ledger_path() }) }
     }
 
     fn open(&self, name: &str, flags: OFlags) -> Result<Option<File>, LedgerError> {

@@ -11,6 +11,7 @@ use super::overrides::{self, Override};
 use super::place::Place;
 use super::reason::{Lifetime, Reason};
 use super::record::{Event, NoteRecord, RefName, RepairRecord, RunRecord, VerdictWord};
+use super::turn::Turns;
 use crate::change::subject::SubjectId;
 use crate::clock::Timestamp;
 use crate::digest::Digest;
@@ -83,6 +84,24 @@ impl Ledger {
     /// Returns the records up to the last append of this handle, and their views.
     pub fn history(&self) -> &History {
         &self.history
+    }
+
+    /// Returns the means to take turns with other runs over the same content.
+    ///
+    /// # Errors
+    /// [`LedgerError`]; status 14.
+    pub fn turns(&self) -> Result<Turns, LedgerError> {
+        self.place.again().map(Turns::none)
+    }
+
+    /// Reads what other runs have appended since.
+    ///
+    /// # Errors
+    /// [`LedgerError`]; status 14.
+    pub fn refresh(&mut self) -> Result<(), LedgerError> {
+        let _lock = lock(&self.file, Access::Read, self.wait, self.history.path())?;
+        self.place.check_current(&self.file)?;
+        catch_up(&self.file, &mut self.history).map(|_| ())
     }
 
     /// Appends the record of a run and syncs it. What other runs appended meanwhile is read first; an override that the run relies on must still hold then.
@@ -275,6 +294,21 @@ mod tests {
         let read = History::read(common.path()).expect("intact");
         assert_eq!(&read, ledger.history());
         assert_eq!((read.report().records, read.report().torn_bytes), (4, 0));
+    }
+
+    #[test]
+    fn what_others_appended_is_read_on_and_a_broken_or_replaced_file_is_no_news() {
+        let common = scratch();
+        let (mut first, mut second) = (filled(&common, 1), filled(&common, 1));
+        first.append_run(run("r3"), now()).expect("recorded");
+        assert_eq!(second.history().report().records, 2);
+        second.refresh().expect("intact");
+        assert_eq!(second.history(), first.history());
+        let text = fs::read_to_string(file(&common)).expect("text");
+        fs::write(file(&common), format!("{text}{{}}\n")).expect("written");
+        assert!(matches!(second.refresh(), Err(LedgerError::Broken { .. })));
+        fs::remove_file(file(&common)).expect("removed");
+        assert!(matches!(first.refresh(), Err(LedgerError::Replaced { .. })));
     }
 
     #[test]

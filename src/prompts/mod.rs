@@ -151,10 +151,17 @@ pub fn refuter(claim: &Claim, slices: &[&str], nonce: &Mark, fence: &Mark) -> St
 
 /// Returns the digest of everything that is asked and of every criterion: a receipt or a stored result holds only for the same.
 pub fn digest() -> Digest {
+    digest_of(&TEXTS, &rubrics::ALL)
+}
+
+/// Everything that is asked.
+const TEXTS: [&str; 12] =
+    [SYSTEM, REPLY_SCHEMA, REFUTER_SCHEMA, SHARED, SCOPE, SCOPE_SKILLS, SCOPE_NOTES, BRIEF, GENERAL, ADVERSARIAL, TESTS, REFUTER];
+
+fn digest_of(texts: &[&str], rubrics: &[Rubric]) -> Digest {
     let mut fields = Fields::new("review-gate prompts v1");
-    let texts = [SYSTEM, REPLY_SCHEMA, REFUTER_SCHEMA, SHARED, SCOPE, SCOPE_SKILLS, SCOPE_NOTES, BRIEF, GENERAL, ADVERSARIAL, TESTS, REFUTER];
     texts.iter().for_each(|text| fields.add(text));
-    rubrics::ALL.iter().for_each(|rubric| fields.add(rubric.text));
+    rubrics.iter().for_each(|rubric| fields.add(rubric.text));
     fields.finish()
 }
 
@@ -165,6 +172,20 @@ fn filled(text: &str, values: &[(&str, &str)]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_change_of_any_prompt_or_rubric_changes_the_digest() {
+        for at in 0..TEXTS.len() {
+            let mut texts = TEXTS;
+            texts[at] = "other";
+            assert_ne!(digest_of(&texts, &rubrics::ALL), digest(), "prompt {at}");
+        }
+        for at in 0..rubrics::ALL.len() {
+            let mut all = rubrics::ALL;
+            all[at].text = "other";
+            assert_ne!(digest_of(&TEXTS, &all), digest(), "{}", all[at].name);
+        }
+    }
 
     fn mark(byte: u8) -> Mark {
         Mark::new([byte; 16])

@@ -32,6 +32,20 @@ pub enum Channel {
 /// Who is still thinking, by pass.
 type Waiting = Arc<Mutex<BTreeMap<String, String>>>;
 
+/// What is said while nobody is on the board.
+const FIRST_REPLY: &str = "the first reply";
+/// What is said while another run has the turn.
+const ANOTHER_RUN: &str = "another run that reviews the same change";
+
+/// What is shown, and how long it may take.
+struct Shown {
+    waiting: Waiting,
+    otherwise: &'static str,
+    deadline: Deadline,
+    /// Written at once, not only after the first 15 s.
+    at_once: bool,
+}
+
 /// Shows progress until dropped.
 pub struct Progress {
     waiting: Waiting,
@@ -42,14 +56,22 @@ pub struct Progress {
 impl Progress {
     /// Starts to show progress towards the deadline.
     pub fn start(channel: Channel, deadline: Deadline) -> Progress {
-        let waiting = Waiting::default();
+        Progress::show(channel, Shown { waiting: Waiting::default(), otherwise: FIRST_REPLY, deadline, at_once: false })
+    }
+
+    /// Starts to show that another run is waited for, at once: nothing else would tell why nobody is asked.
+    pub fn of_another_run(channel: Channel, deadline: Deadline) -> Progress {
+        Progress::show(channel, Shown { waiting: Waiting::default(), otherwise: ANOTHER_RUN, deadline, at_once: true })
+    }
+
+    fn show(channel: Channel, shown: Shown) -> Progress {
+        let waiting = shown.waiting.clone();
         let (stop, stopped) = mpsc::channel();
-        let shared = waiting.clone();
         let drawer = match channel {
             Channel::Off => None,
-            Channel::Stderr if io::stderr().is_terminal() => Some(thread::spawn(move || draw(&shared, deadline, &stopped))),
-            Channel::Stderr => Some(thread::spawn(move || write(&shared, deadline, &stopped, &mut io::stderr()))),
-            Channel::Terminal => terminal().map(|mut tty| thread::spawn(move || write(&shared, deadline, &stopped, &mut tty))),
+            Channel::Stderr if io::stderr().is_terminal() => Some(thread::spawn(move || draw(&shown, &stopped))),
+            Channel::Stderr => Some(thread::spawn(move || write(&shown, &stopped, &mut io::stderr()))),
+            Channel::Terminal => terminal().map(|mut tty| thread::spawn(move || write(&shown, &stopped, &mut tty))),
         };
         Progress { waiting, stop: Some(stop), drawer }
     }
@@ -90,30 +112,34 @@ fn terminal() -> Option<File> {
     OpenOptions::new().write(true).open("/dev/tty").ok()
 }
 
-fn line(waiting: &Waiting, deadline: Deadline) -> String {
-    let waiting = waiting.lock().unwrap_or_else(PoisonError::into_inner);
+fn line(shown: &Shown) -> String {
+    let waiting = shown.waiting.lock().unwrap_or_else(PoisonError::into_inner);
     let who: Vec<String> = waiting.iter().map(|(pass, reviewer)| format!("{pass}: {reviewer}")).collect();
     format!(
         "review-gate: waiting for {} ({} s left)",
-        if who.is_empty() { "the first reply".to_owned() } else { who.join(", ") },
-        deadline.left().as_secs()
+        if who.is_empty() { shown.otherwise.to_owned() } else { who.join(", ") },
+        shown.deadline.left().as_secs()
     )
 }
 
-fn draw(waiting: &Waiting, deadline: Deadline, stopped: &mpsc::Receiver<()>) {
+fn draw(shown: &Shown, stopped: &mpsc::Receiver<()>) {
     let bar = ProgressBar::new_spinner();
     bar.set_style(ProgressStyle::with_template("{spinner} {wide_msg}").unwrap_or_else(|_| ProgressStyle::default_spinner()));
     while stopped.recv_timeout(DRAW) == Err(RecvTimeoutError::Timeout) {
-        bar.set_message(line(waiting, deadline));
+        bar.set_message(line(shown));
         bar.tick();
     }
     bar.finish_and_clear();
 }
 
-fn write(waiting: &Waiting, deadline: Deadline, stopped: &mpsc::Receiver<()>, out: &mut dyn Write) {
+fn write(shown: &Shown, stopped: &mpsc::Receiver<()>, out: &mut dyn Write) {
+    // Nobody may be listening; that is no reason to stop working.
+    let mut say = || drop(writeln!(out, "{}", line(shown)).and_then(|()| out.flush()));
+    if shown.at_once {
+        say();
+    }
     while stopped.recv_timeout(PLAIN) == Err(RecvTimeoutError::Timeout) {
-        // Nobody may be listening; that is no reason to stop working.
-        let _ = writeln!(out, "{}", line(waiting, deadline)).and_then(|()| out.flush());
+        say();
     }
 }
 
@@ -122,14 +148,31 @@ mod tests {
     use super::*;
     use crate::clock::Limit;
 
+    fn shown(progress: &Progress, otherwise: &'static str) -> Shown {
+        let deadline = Deadline::after(Duration::from_secs(90), Limit::Run);
+        Shown { waiting: progress.waiting.clone(), otherwise, deadline, at_once: true }
+    }
+
     #[test]
     fn the_line_names_who_is_still_thinking() {
         let progress = Progress::start(Channel::Off, Deadline::after(Duration::from_secs(90), Limit::Run));
         let board = progress.board();
+        assert!(line(&shown(&progress, FIRST_REPLY)).starts_with("review-gate: waiting for the first reply (8"));
         board.waits("general", "local");
         board.waits("tests", "other");
         board.done("tests");
-        let shown = line(&progress.waiting, Deadline::after(Duration::from_secs(90), Limit::Run));
-        assert!(shown.starts_with("review-gate: waiting for general: local (8"), "{shown}");
+        let said = line(&shown(&progress, FIRST_REPLY));
+        assert!(said.starts_with("review-gate: waiting for general: local (8"), "{said}");
+    }
+
+    #[test]
+    fn that_another_run_is_waited_for_is_said_at_once() {
+        let progress = Progress::of_another_run(Channel::Off, Deadline::after(Duration::from_secs(90), Limit::Run));
+        let (stop, stopped) = mpsc::channel();
+        drop(stop);
+        let mut said = Vec::new();
+        write(&shown(&progress, ANOTHER_RUN), &stopped, &mut said);
+        let said = String::from_utf8_lossy(&said);
+        assert!(said.starts_with("review-gate: waiting for another run that reviews the same change (8") && said.ends_with("left)\n"), "{said}");
     }
 }

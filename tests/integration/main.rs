@@ -4,6 +4,7 @@
 
 mod common;
 
+mod ahead;
 mod author;
 mod cases_range;
 mod cases_staged;
@@ -23,7 +24,9 @@ mod passes;
 mod peers;
 mod push;
 mod push_shapes;
+mod races;
 mod readme;
+mod receipts;
 mod regression;
 mod reports;
 mod secrets;

@@ -14,8 +14,8 @@ use crate::prompts::{self, Mark, Pass, Skills};
 use crate::provider;
 use crate::random;
 use crate::redact::Redactor;
-use crate::report::printer::{Printer, Volume};
-use crate::report::progress::{Board, Channel, Progress};
+use crate::report::printer::Printer;
+use crate::report::progress::{Board, Progress};
 use crate::report::text::clean;
 use crate::review::{self, Batch, Interrupted, Pool, Script, Session};
 use crate::reviewer::{Class, Provider, Spec};
@@ -225,8 +225,7 @@ impl Run<'_> {
         }
         let started = clock::instant();
         let printer = self.context.printer;
-        let channel = if printer.volume() == Volume::Quiet { Channel::Off } else { self.request.progress };
-        let progress = Progress::start(channel, self.deadline.for_passes());
+        let progress = Progress::start(self.channel(), self.deadline.for_passes());
         let (specs, redactor, author, deadline) = (&self.specs, &self.redactor, &self.author, self.deadline);
         let connected = specs.iter().map(|spec| provider::connect(spec.clone())).collect::<Result<Vec<_>, _>>();
         let pool = match connected {

@@ -15,6 +15,7 @@ use crate::ledger::{Override, ReceiptKey, RefName};
 use crate::outcome::PassResult;
 use crate::paths::{Kind as PathKind, PathRules, PolicyGlobs};
 use crate::plan::{self, NoReviewer, Plan};
+use crate::prompts;
 use crate::redact::Leak;
 use crate::tier::{self, Sizing, Tier};
 use crate::verdict::{Basis, Ground, Leniency, Reason, SubjectVerdict};
@@ -89,7 +90,18 @@ impl Case {
         reasons.extend(unsearched);
         reasons.extend(asks_for_more(&policy, &sizing));
         let refs = subject.refs.iter().map(|r| RefName { remote: run.remote_name(), remote_ref: r.remote_ref.to_string() }).collect();
-        let key = (!run.request.narrowed).then(|| key::of(run, subject, &policy, &sizing, plan.as_ref(), fresh.digest));
+        let parts = key::Parts {
+            change: &subject.change,
+            fresh: fresh.digest,
+            policy: policy.digest(),
+            sizing: &sizing,
+            author: &run.author,
+            specs: &run.specs,
+            plan: plan.as_ref(),
+            asked: prompts::digest(),
+            gate: env!("CARGO_PKG_VERSION"),
+        };
+        let key = (!run.request.narrowed).then(|| key::of(&parts));
         let leniency = leniency(run, &policy, sizing.name);
         let notes =
             [policy.notes.clone(), config::not_in_force(run.user, &policy), too_low.into_iter().collect(), unknown_tier(run.context)].concat();

@@ -10,6 +10,7 @@ mod preview;
 mod raw;
 mod record;
 mod secrets;
+mod turns;
 mod view;
 
 use case::Case;
@@ -124,7 +125,9 @@ pub(super) fn gate(context: &Context, repo: &Repo, user: &User, request: Request
         run.settle_without_asking(case, &ledger);
     }
     let interrupt = Interrupt::install();
-    let waited = run.ask(&mut cases, &interrupt);
+    // Held to the end of this function: another run over the same content looks for our record, not for our answer.
+    let (_turns, waited) = run.take_turns(&mut cases, &mut ledger, &interrupt)?;
+    let waited = waited + run.ask(&mut cases, &interrupt);
     raw::keep(&run, &mut cases);
     let verdicts: Vec<_> = cases.iter().map(Case::verdict).collect();
     let decision = match interrupt.code() {
@@ -202,7 +205,7 @@ impl<'a> Run<'a> {
             Standing::None => {}
         }
         if case.reasons.is_empty()
-            && let Some(receipt) = case.key.as_ref().and_then(|key| ledger.history().receipt(key))
+            && let Some(receipt) = case.key.as_ref().and_then(|key| ledger.history().receipt(key, clock::now_utc()))
         {
             case.basis = Some(Basis::Receipt(receipt.seq));
         }
@@ -246,6 +249,11 @@ impl<'a> Run<'a> {
         {
             printer.error(&format!("warning: the report could not be written to its file: {error}"));
         }
+    }
+
+    /// Returns where progress goes.
+    fn channel(&self) -> Channel {
+        if self.context.printer.volume() == Volume::Quiet { Channel::Off } else { self.request.progress }
     }
 
     fn remote_name(&self) -> String {

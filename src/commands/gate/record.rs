@@ -3,7 +3,7 @@
 use super::{Case, Run, view};
 use crate::env::Env;
 use crate::exit::{self, Code, ExitStatus};
-use crate::ledger::{self, FindingRecord, RefName, ReviewerRecord, RunRecord, SubjectRecord};
+use crate::ledger::{self, FindingRecord, RefName, ReviewerRecord, RunRecord, SubjectRecord, VerdictWord};
 use crate::outcome::PassOutcome;
 use crate::report::text::clean;
 use crate::report::v1::Report;
@@ -22,7 +22,7 @@ pub(super) fn of(run: &Run<'_>, cases: &[Case], word: Word, code: Option<Code>, 
         verdict: exit::word(word),
         exit_code: code.map_or(0, |code| ExitStatus::refuse(code).code()),
         reasons: report.reasons.clone(),
-        subjects: cases.iter().map(|case| subject(run, case, report)).collect(),
+        subjects: cases.iter().map(|case| subject(run, case, code, report)).collect(),
         usd: report.usd,
         ms: view::elapsed_ms(run),
         ignored_env: ignored(&run.context.env),
@@ -34,16 +34,19 @@ fn ignored(env: &Env) -> Vec<String> {
     IGNORED.iter().filter(|name| env.os(name).is_some()).map(ToString::to_string).collect()
 }
 
-fn subject(run: &Run<'_>, case: &Case, report: &Report) -> SubjectRecord {
+fn subject(run: &Run<'_>, case: &Case, code: Option<Code>, report: &Report) -> SubjectRecord {
     let tip = case.subject.refs.first();
+    let verdict = exit::word(case.verdict().word());
+    // What a run that was cut off says for a subject is no evidence; what it says against it is.
+    let cut_off = matches!(code, Some(Code::Interrupted | Code::Terminated)) && verdict == VerdictWord::Pass;
     let text = |oid: Option<crate::change::Oid>| oid.map(|oid| oid.to_string());
     SubjectRecord {
         id: case.id.0.clone(),
         refs: refs(case),
         tier: case.sizing.name.to_string(),
-        verdict: exit::word(case.verdict().word()),
+        verdict,
         basis: basis(case),
-        receipt_key: case.key.clone(),
+        receipt_key: case.key.clone().filter(|_| !cut_off),
         change_digest: case.subject.change.digest().hex(),
         base_tree: text(case.subject.base_tree),
         tip_tree: text(case.subject.tip_tree),

@@ -3,6 +3,7 @@
 use super::{Case, Run};
 use crate::author::Kind;
 use crate::clock;
+use crate::config::Stage;
 use crate::error::GateError;
 use crate::exit::{Code, ExitStatus};
 use crate::finding::{Finding, Severity, Status};
@@ -207,7 +208,7 @@ fn pass(run: &Run<'_>, case: &Case, result: &PassResult) -> v1::Pass {
         model_reported: result.model_reported.as_ref().map(|model| run.redactor.clean(model)),
         outcome: result.outcome.as_str().to_owned(),
         class: fault.map(|fault| fault.class.to_string()),
-        message: fault.map(|fault| run.redactor.clean(&message(&result.outcome, fault.class, &fault.detail)) + &kept(case, result)),
+        message: fault.map(|fault| run.redactor.clean(&message(run, &result.outcome, fault.class, &fault.detail)) + &kept(case, result)),
         degraded: result.degraded,
         cached_slices: 0,
         attempts: result.attempts.iter().map(|one| attempt(run, one)).collect(),
@@ -224,7 +225,12 @@ fn kept(case: &Case, result: &PassResult) -> String {
 }
 
 /// Says what a pass without an answer means, and what would mend it.
-fn message(outcome: &PassOutcome, class: Class, detail: &str) -> String {
+fn message(run: &Run<'_>, outcome: &PassOutcome, class: Class, detail: &str) -> String {
+    if class == Class::Deadline
+        && let Some(remedy) = ahead_of_the_push(run)
+    {
+        return format!("{}: {detail}; {remedy}", outcome.as_str());
+    }
     let remedy = match class {
         Class::Unreachable | Class::CutStream => "is the reviewer's host up?",
         Class::RateLimited => "wait, or add a second reviewer",
@@ -240,6 +246,13 @@ fn message(outcome: &PassOutcome, class: Class, detail: &str) -> String {
         Class::Deadline => "raise the deadline, split the push, or use a faster reviewer",
     };
     format!("{}: {detail}; {remedy}", outcome.as_str())
+}
+
+/// Names the way to a longer deadline: a push cannot wait long, because the connection to the remote idles meanwhile (case P44), and a review ahead of it can.
+fn ahead_of_the_push(run: &Run<'_>) -> Option<String> {
+    let is_longer = run.request.stage == Stage::Push && run.user.deadline > run.user.push_deadline;
+    let seconds = run.user.deadline.as_secs();
+    is_longer.then(|| format!("run `review-gate run --push` first, which may take {seconds} s, then push: it asks nobody again"))
 }
 
 fn attempt(run: &Run<'_>, attempt: &Attempt) -> v1::Attempt {

@@ -3,6 +3,7 @@
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::io::{Read, Write};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -63,8 +64,14 @@ pub struct Running {
     child: Child,
     name: String,
     started: Instant,
-    stdout: JoinHandle<Vec<u8>>,
-    stderr: JoinHandle<Vec<u8>>,
+    stdout: Stream,
+    stderr: Stream,
+}
+
+/// What a child has written so far, and the thread that reads on.
+struct Stream {
+    text: Arc<Mutex<Vec<u8>>>,
+    reader: JoinHandle<()>,
 }
 
 /// Starts a child and gives it `stdin`.
@@ -93,12 +100,30 @@ pub fn run(command: Command, stdin: &[u8]) -> Run {
     start(command, stdin).finish()
 }
 
-fn drain(mut pipe: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
-    thread::spawn(move || {
-        let mut bytes = Vec::new();
-        pipe.read_to_end(&mut bytes).expect("a pipe can be read");
-        bytes
-    })
+fn drain(mut pipe: impl Read + Send + 'static) -> Stream {
+    let text = Arc::new(Mutex::new(Vec::new()));
+    let shared = Arc::clone(&text);
+    let reader = thread::spawn(move || {
+        let mut chunk = [0; 8192];
+        loop {
+            match pipe.read(&mut chunk).expect("a pipe can be read") {
+                0 => break,
+                n => shared.lock().unwrap().extend(&chunk[..n]),
+            }
+        }
+    });
+    Stream { text, reader }
+}
+
+impl Stream {
+    fn so_far(&self) -> String {
+        String::from_utf8_lossy(&self.text.lock().unwrap()).into_owned()
+    }
+
+    fn into_text(self) -> String {
+        self.reader.join().expect("the reader ends");
+        String::from_utf8_lossy(&self.text.lock().unwrap()).into_owned()
+    }
 }
 
 impl Running {
@@ -117,6 +142,20 @@ impl Running {
         Pid::from_child(&self.child)
     }
 
+    /// Waits until the child has said something on standard error.
+    #[track_caller]
+    pub fn wait_to_say(&self, text: &str) {
+        while !self.stderr.so_far().contains(text) {
+            assert!(
+                self.started.elapsed() < LIMIT && !self.stderr.reader.is_finished(),
+                "{} did not say {text:?}: {}",
+                self.name,
+                self.stderr.so_far()
+            );
+            thread::sleep(Duration::from_millis(2));
+        }
+    }
+
     /// Waits for the end. At the limit the whole group is killed and the test fails.
     pub fn finish(mut self) -> Run {
         use std::os::unix::process::ExitStatusExt;
@@ -132,8 +171,7 @@ impl Running {
             thread::sleep((self.started.elapsed() / 20).clamp(Duration::from_micros(100), Duration::from_millis(5)));
         };
         let took = self.started.elapsed();
-        let text = |pipe: JoinHandle<Vec<u8>>| String::from_utf8_lossy(&pipe.join().expect("the reader ends")).into_owned();
         let status = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
-        Run { status, stdout: text(self.stdout), stderr: text(self.stderr), took }
+        Run { status, stdout: self.stdout.into_text(), stderr: self.stderr.into_text(), took }
     }
 }

@@ -34,6 +34,7 @@ struct State {
     stop: AtomicBool,
     busy: AtomicUsize,
     peak: AtomicUsize,
+    answered: AtomicUsize,
     seen: Mutex<Vec<Request>>,
 }
 
@@ -52,6 +53,7 @@ impl Peer {
             stop: AtomicBool::new(false),
             busy: AtomicUsize::new(0),
             peak: AtomicUsize::new(0),
+            answered: AtomicUsize::new(0),
             seen: Mutex::new(Vec::new()),
         });
         let shared = Arc::clone(&state);
@@ -103,21 +105,34 @@ impl Peer {
     /// Waits until a question is here.
     #[track_caller]
     pub fn wait_for_question(&self) {
-        let start = Instant::now();
-        while self.questions().is_empty() {
-            assert!(start.elapsed() < Duration::from_secs(20), "no question came");
-            thread::sleep(Duration::from_millis(5));
-        }
+        self.wait_for_questions(1);
+    }
+
+    /// Waits until so many questions were asked.
+    #[track_caller]
+    pub fn wait_for_questions(&self, many: usize) {
+        wait("so many questions were asked", || self.questions().len() >= many);
+    }
+
+    /// Waits until so many questions were answered.
+    #[track_caller]
+    pub fn wait_for_answers(&self, many: usize) {
+        wait("so many questions were answered", || self.state.answered.load(Ordering::SeqCst) >= many);
     }
 
     /// Waits until no request is under way: whoever asked has hung up or was answered.
     #[track_caller]
     pub fn wait_until_idle(&self) {
-        let start = Instant::now();
-        while self.state.busy.load(Ordering::SeqCst) > 0 {
-            assert!(start.elapsed() < Duration::from_secs(5), "someone is still connected");
-            thread::sleep(Duration::from_millis(5));
-        }
+        wait("nobody is connected", || self.state.busy.load(Ordering::SeqCst) == 0);
+    }
+}
+
+#[track_caller]
+fn wait(what: &str, done: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !done() {
+        assert!(start.elapsed() < Duration::from_secs(20), "waited in vain until {what}");
+        thread::sleep(Duration::from_millis(5));
     }
 }
 
@@ -169,6 +184,7 @@ fn answer(stream: &mut TcpStream, state: &State) {
         false => behaviour::model_list(&request),
     };
     let _ = http::write(stream, &request, answer, &state.stop);
+    state.answered.fetch_add(usize::from(request.is_question()), Ordering::SeqCst);
     state.busy.fetch_sub(1, Ordering::SeqCst);
 }
 
