@@ -6,14 +6,39 @@ use super::Context;
 use crate::clock::{Deadline, Limit};
 use crate::env::Env;
 use crate::error::GateError;
+use crate::git::Repo;
 use crate::transport::process::{self, Caps, Child, Ended, Environment, Output, Stderr, find_on_path};
-use std::path::PathBuf;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// How long one question may take.
 const QUESTION: Duration = Duration::from_secs(20);
 /// The first git that runs hooks that stand in its configuration.
 const CONFIG_HOOKS_SINCE: (u32, u32) = (2, 54);
+
+/// Where git takes hooks from. All paths are absolute.
+#[derive(Debug)]
+pub(super) struct Hooks {
+    /// Where they are if nothing is configured: below the common directory, for all worktrees.
+    pub own_dir: PathBuf,
+    /// Who says that they are elsewhere.
+    pub set: Option<HooksPath>,
+    /// Where they are.
+    pub dir: PathBuf,
+}
+
+/// `core.hooksPath` as it is set.
+#[derive(Debug, Clone)]
+pub(super) struct HooksPath {
+    /// The value, with `~` expanded.
+    pub value: PathBuf,
+    /// system, global, local, worktree, command.
+    pub scope: String,
+    /// The file or variable.
+    pub origin: String,
+}
 
 /// The git that the user's own commands would start.
 #[derive(Debug)]
@@ -51,6 +76,18 @@ impl Git {
         Ok((output.ended == Ended::Exited(0)).then_some(output.stdout))
     }
 
+    /// Asks where it takes hooks from in a repository.
+    pub(super) fn hooks(&self, repo: &Repo) -> Result<Hooks, GateError> {
+        let absolute = |path: &Path| self.cwd.join(path).canonicalize().unwrap_or_else(|_| self.cwd.join(path));
+        let own_dir = absolute(repo.common_dir()).join("hooks");
+        let asked = self.ask(&["config", "--show-scope", "--show-origin", "-z", "--type=path", "--get", "core.hooksPath"])?;
+        let set = asked.as_deref().and_then(hooks_path);
+        // Relative: below the directory that the hook runs in.
+        let top = absolute(repo.work_dir().unwrap_or(repo.git_dir()));
+        let dir = set.as_ref().map_or_else(|| own_dir.clone(), |set| top.join(&set.value));
+        Ok(Hooks { own_dir, set, dir })
+    }
+
     /// Returns its version, as it says it.
     pub(super) fn version(&self) -> Result<String, GateError> {
         let answer = self.ask(&["version"])?.unwrap_or_default();
@@ -62,6 +99,13 @@ impl Git {
 pub(super) fn runs_config_hooks(version: &str) -> bool {
     let mut numbers = version.split(|c: char| !c.is_ascii_digit()).map_while(|part| part.parse::<u32>().ok());
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0)) >= CONFIG_HOOKS_SINCE
+}
+
+fn hooks_path(answer: &[u8]) -> Option<HooksPath> {
+    let mut parts = answer.split(|byte| *byte == 0);
+    let text = |part: Option<&[u8]>| part.map(|part| String::from_utf8_lossy(part).into_owned());
+    let (scope, origin) = (text(parts.next())?, text(parts.next())?);
+    Some(HooksPath { value: OsStr::from_bytes(parts.next()?).into(), scope, origin })
 }
 
 /// Splits what `config -z --get-regexp` writes: key, line end, value, NUL.
@@ -96,5 +140,12 @@ mod tests {
     fn a_key_without_a_value_is_true() {
         let read = pairs(b"hook.a.enabled\0hook.a.command\nx\ny\0");
         assert_eq!(read, [("hook.a.enabled".to_owned(), "true".to_owned()), ("hook.a.command".to_owned(), "x\ny".to_owned())]);
+    }
+
+    #[test]
+    fn where_the_hooks_path_was_set_is_told() {
+        let set = hooks_path(b"global\0file:/home/u/.gitconfig\0/home/u/hooks\0").unwrap();
+        assert_eq!((set.scope.as_str(), set.origin.as_str(), set.value.as_path()), ("global", "file:/home/u/.gitconfig", Path::new("/home/u/hooks")));
+        assert!(hooks_path(b"").is_none());
     }
 }

@@ -3,13 +3,11 @@
 //! Asked with the caller's whole environment, because a variable can move all of it. Nothing is changed.
 
 use crate::commands::Context;
-use crate::commands::asked::{Git, pairs, runs_config_hooks};
+use crate::commands::asked::{Git, Hooks, HooksPath, pairs, runs_config_hooks};
 use crate::error::GateError;
 use crate::git::Repo;
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// What git would run.
 #[derive(Debug)]
@@ -32,17 +30,6 @@ pub(super) struct Effective {
     pub aliases: Vec<(String, String)>,
     /// Every worktree that is there, this one included.
     pub worktrees: Vec<PathBuf>,
-}
-
-/// `core.hooksPath` as it is set.
-#[derive(Debug, Clone)]
-pub(super) struct HooksPath {
-    /// The value, with `~` expanded.
-    pub value: PathBuf,
-    /// system, global, local, worktree, command.
-    pub scope: String,
-    /// The file or variable.
-    pub origin: String,
 }
 
 /// `hook.<name>.*`.
@@ -76,17 +63,21 @@ impl Effective {
         let git = Git::find(context)?;
         let asked = |args: &[&str]| git.ask(args);
         let version = git.version()?;
-        let absolute = |path: &Path| context.cwd.join(path).canonicalize().unwrap_or_else(|_| context.cwd.join(path));
-        let top = absolute(repo.work_dir().unwrap_or(repo.git_dir()));
-        let own_dir = absolute(repo.common_dir()).join("hooks");
-        let hooks_path =
-            asked(&["config", "--show-scope", "--show-origin", "-z", "--type=path", "--get", "core.hooksPath"])?.as_deref().and_then(hooks_path);
-        // Relative: below the directory that the hook runs in.
-        let hooks_dir = hooks_path.as_ref().map_or_else(|| own_dir.clone(), |set| top.join(&set.value));
+        let Hooks { own_dir, set: hooks_path, dir: hooks_dir } = git.hooks(repo)?;
         let hook_keys = pairs(&asked(&["config", "-z", "--get-regexp", "^hook\\."])?.unwrap_or_default());
         let aliases = pairs(&asked(&["config", "-z", "--get-regexp", "^alias\\."])?.unwrap_or_default());
         let worktrees = worktrees(&asked(&["worktree", "list", "--porcelain"])?.unwrap_or_default());
-        Ok(Effective { git: git.program, version, hooks_dir, own_dir, hooks_path, configured: config_hooks(&hook_keys), hook_keys, aliases, worktrees })
+        Ok(Effective {
+            git: git.program,
+            version,
+            hooks_dir,
+            own_dir,
+            hooks_path,
+            configured: config_hooks(&hook_keys),
+            hook_keys,
+            aliases,
+            worktrees,
+        })
     }
 
     /// Tells whether this git runs hooks that stand in its configuration; older ones pass over the keys without a word.
@@ -98,13 +89,6 @@ impl Effective {
     pub(super) fn push_hook(&self) -> PathBuf {
         self.hooks_dir.join("pre-push")
     }
-}
-
-fn hooks_path(answer: &[u8]) -> Option<HooksPath> {
-    let mut parts = answer.split(|byte| *byte == 0);
-    let text = |part: Option<&[u8]>| part.map(|part| String::from_utf8_lossy(part).into_owned());
-    let (scope, origin) = (text(parts.next())?, text(parts.next())?);
-    Some(HooksPath { value: OsStr::from_bytes(parts.next()?).into(), scope, origin })
 }
 
 fn config_hooks(keys: &[(String, String)]) -> Vec<ConfigHook> {
@@ -142,12 +126,5 @@ mod tests {
         assert_eq!(hooks.len(), 2, "{hooks:?}");
         assert!(hooks[0].at_push() && hooks[0].events.len() == 1 && hooks[0].command.as_deref() == Some("run it") && !hooks[0].disabled);
         assert!(hooks[1].name == "pre-push" && hooks[1].disabled && !hooks[1].at_push());
-    }
-
-    #[test]
-    fn where_the_hooks_path_was_set_is_told() {
-        let set = hooks_path(b"global\0file:/home/u/.gitconfig\0/home/u/hooks\0").unwrap();
-        assert_eq!((set.scope.as_str(), set.origin.as_str(), set.value.as_path()), ("global", "file:/home/u/.gitconfig", Path::new("/home/u/hooks")));
-        assert!(hooks_path(b"").is_none());
     }
 }

@@ -2,11 +2,12 @@
 //!
 //! What can be told by looking is a finding; what only might explain a missing proof is a suspect, shown where the proof is missing.
 
-use super::ask::{Effective, HooksPath};
+use super::ask::Effective;
 use super::hookfile::{Kind, State, inspect, is_gate_script, names_gate};
 use super::manager;
 use super::prove::Proof;
 use super::{is_set, shown};
+use crate::commands::asked::HooksPath;
 use crate::commands::install::{Baked, Hook, Manager, is_current, is_ours};
 use crate::env::Env;
 use crate::git::Repo;
@@ -215,7 +216,8 @@ fn suspect(kind: &Kind, effective: &Effective, work_dir: Option<&Path>, look: &m
         }
         Kind::Tool(name) => look.suspects.push(Finding::hole(format!("{file} was replaced: it is {name}'s and does not call the gate"), INSTALL)),
         Kind::Foreign { what, names_gate: false } => {
-            look.suspects.push(Finding::hole(format!("{file} was replaced, or never was the gate's: it is {what} and does not name the gate"), INSTALL));
+            look.suspects
+                .push(Finding::hole(format!("{file} was replaced, or never was the gate's: it is {what} and does not name the gate"), INSTALL));
         }
         Kind::Foreign { what, names_gate: true } => look.suspects.push(Finding::hole(
             format!("{file} is {what} and names the gate, but does not hand it git's lines or does not return its status"),
@@ -255,7 +257,10 @@ fn configured(effective: &Effective, look: &mut Look) {
 }
 
 fn is_absence(finding: &Finding) -> bool {
-    finding.weight == Weight::Hole && ["no pre-push hook is installed", "where there is no pre-push", "is not there, so git runs no hook"].iter().any(|part| finding.what.contains(part))
+    finding.weight == Weight::Hole
+        && ["no pre-push hook is installed", "where there is no pre-push", "is not there, so git runs no hook"]
+            .iter()
+            .any(|part| finding.what.contains(part))
 }
 
 /// The gate's other hooks, where one was installed and git passes over it.
@@ -300,7 +305,10 @@ fn aliases(effective: &Effective, look: &mut Look) {
     for (name, text) in &effective.aliases {
         let skips = text.contains("push") && ["--no-verify", "core.hooksPath", "send-pack"].iter().any(|word| text.contains(word));
         if skips {
-            look.findings.push(Finding::note(format!("{name} pushes past every hook: {text}"), format!("`git config --show-origin --get {name}` tells where; remove it")));
+            look.findings.push(Finding::note(
+                format!("{name} pushes past every hook: {text}"),
+                format!("`git config --show-origin --get {name}` tells where; remove it"),
+            ));
         } else if name == "alias.push" {
             look.findings.push(Finding::note(format!("alias.push is set ({text}); git does not use it"), "remove it, so that nobody relies on it"));
         }
@@ -308,8 +316,14 @@ fn aliases(effective: &Effective, look: &mut Look) {
 }
 
 /// Switches of managers that have them run nothing, with the value that does.
-const SWITCHES: &[(&str, Option<&str>)] =
-    &[("HUSKY", Some("0")), ("LEFTHOOK", Some("0")), ("LEFTHOOK_EXCLUDE", None), ("SKIP", None), ("PREK_SKIP", None), ("PRE_COMMIT_ALLOW_NO_CONFIG", None)];
+const SWITCHES: &[(&str, Option<&str>)] = &[
+    ("HUSKY", Some("0")),
+    ("LEFTHOOK", Some("0")),
+    ("LEFTHOOK_EXCLUDE", None),
+    ("SKIP", None),
+    ("PREK_SKIP", None),
+    ("PRE_COMMIT_ALLOW_NO_CONFIG", None),
+];
 
 fn variables(env: &Env, look: &mut Look) {
     let names = repository_variables(env);
@@ -319,7 +333,8 @@ fn variables(env: &Env, look: &mut Look) {
     }
     let switches: Vec<String> = SWITCHES.iter().filter(|(name, value)| is_set(env, name, *value)).map(|(name, _)| (*name).to_owned()).collect();
     if !switches.is_empty() {
-        look.findings.push(Finding::note(format!("{} in this environment: a hook manager may run nothing because of it", set(&switches)), "unset it"));
+        look.findings
+            .push(Finding::note(format!("{} in this environment: a hook manager may run nothing because of it", set(&switches)), "unset it"));
     }
 }
 
@@ -347,10 +362,16 @@ pub(super) fn of_proof(proof: &Proof, effective: &Effective, work_dir: Option<&P
     match proof {
         Proof::Blocks { .. } => Vec::new(),
         Proof::FirstRefOnly => {
-            vec![Finding::hole("only the first ref of a push is gated: a bad second one went through", format!("{INSTALL}: the gate's own hook sees every ref"))]
+            vec![Finding::hole(
+                "only the first ref of a push is gated: a bad second one went through",
+                format!("{INSTALL}: the gate's own hook sees every ref"),
+            )]
         }
         Proof::LetThrough { said } if said.contains("Can't find lefthook") => {
-            vec![Finding::hole("lefthook is not found, and its hook lets everything through then", format!("install lefthook where its hook looks for it, or {INSTALL}"))]
+            vec![Finding::hole(
+                "lefthook is not found, and its hook lets everything through then",
+                format!("install lefthook where its hook looks for it, or {INSTALL}"),
+            )]
         }
         Proof::LetThrough { .. } => vec![Finding::hole(format!("{file} let a bad change through"), format!("see what follows; else {INSTALL}"))],
         Proof::Unasked { .. } | Proof::CleanRefused { .. } if said.contains("no ref list on stdin") => {
@@ -361,11 +382,15 @@ pub(super) fn of_proof(proof: &Proof, effective: &Effective, work_dir: Option<&P
             );
             vec![Finding::hole(format!("{file} drops stdin: the gate behind it sees no ref and refuses every push"), remedy)]
         }
-        Proof::Unasked { .. } => vec![Finding::hole(format!("{file} refuses, but not because of the gate: no reviewer was asked"), "see what it said above")],
+        Proof::Unasked { .. } => {
+            vec![Finding::hole(format!("{file} refuses, but not because of the gate: no reviewer was asked"), "see what it said above")]
+        }
         Proof::CleanRefused { .. } => vec![Finding::hole(
             format!("{file} refuses a clean change too, so that nothing can be told about the gate behind it"),
             "see what it said above; a manager's other hooks can be left out for this (`SKIP=…`, `LEFTHOOK_EXCLUDE=…`)",
         )],
-        Proof::TooLong { .. } => vec![Finding::hole(format!("{file} did not end in time"), "give it more with --deadline, or find out what it waits for")],
+        Proof::TooLong { .. } => {
+            vec![Finding::hole(format!("{file} did not end in time"), "give it more with --deadline, or find out what it waits for")]
+        }
     }
 }

@@ -81,7 +81,8 @@ impl Kind {
 }
 
 /// Tools that are told by a word of their hook, in this order.
-const TOOLS: &[(&[u8], &str)] = &[(b"git lfs ", "git-lfs"), (b"git-lfs", "git-lfs"), (b"ggshield", "ggshield"), (b"hk run", "hk"), (b"overcommit", "overcommit")];
+const TOOLS: &[(&[u8], &str)] =
+    &[(b"git lfs ", "git-lfs"), (b"git-lfs", "git-lfs"), (b"ggshield", "ggshield"), (b"hk run", "hk"), (b"overcommit", "overcommit")];
 
 /// Looks at a hook file as git would.
 pub(super) fn inspect(path: &Path, hook: Hook, env: &Env) -> State {
@@ -177,4 +178,3 @@ pub(super) fn is_gate_script(path: &Path) -> bool {
 pub(super) fn names_gate(path: &Path) -> bool {
     fs::read(path).is_ok_and(|content| content.windows(11).any(|part| part == b"review-gate"))
 }
-

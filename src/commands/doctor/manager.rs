@@ -55,7 +55,9 @@ pub(super) fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
 pub(super) fn lefthook_without_stdin(work_dir: &Path) -> Vec<&'static str> {
     let lefthook = FILES.iter().copied().filter(|name| name.contains("lefthook"));
     lefthook
-        .filter(|name| fs::read_to_string(work_dir.join(name)).is_ok_and(|text| text.contains("review-gate hook pre-push") && !text.contains("use_stdin")))
+        .filter(|name| {
+            fs::read_to_string(work_dir.join(name)).is_ok_and(|text| text.contains("review-gate hook pre-push") && !text.contains("use_stdin"))
+        })
         .collect()
 }
 

@@ -4,8 +4,8 @@
 //! repository against a scripted reviewer. Only a run proves anything: without one the verb ends with 2.
 
 mod ask;
-mod hookfile;
 mod holes;
+mod hookfile;
 mod manager;
 mod prove;
 mod stage;

@@ -84,7 +84,9 @@ impl Entries<'_> {
                 said.push(format!("{}: removed {section} from git's configuration ({})", hook.name(), self.scope));
             }
             match fs::remove_file(self.scripts.join(hook.name())) {
-                Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(InstallError::io("remove", &self.scripts.join(hook.name()), error)),
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(InstallError::io("remove", &self.scripts.join(hook.name()), error));
+                }
                 Ok(()) | Err(_) => {}
             }
         }

@@ -29,7 +29,7 @@ use crate::exit::Told;
 use crate::git::Repo;
 use configured::Entries;
 use error::InstallError;
-use place::{Place, Reach};
+use place::{Place, Reach, resolved};
 use std::path::{Path, PathBuf};
 
 /// Installs the hooks. Refuses where no reviewer could ever answer, because such a hook refuses everything (`--force` installs all the same).
@@ -50,13 +50,26 @@ pub(super) fn run(context: &Context, args: &InstallArgs) -> Result<Told, GateErr
     let as_files = || hooks::install(dirs.place(args.global), &hooks, &gate);
     let as_entries = || entries(context, &Git::find(context)?, &dirs, args.global, |entries| entries.install(&hooks, &gate));
     match args.mode {
-        ModeName::File => say(context, as_files()),
+        ModeName::File => checked(context, &repo, &dirs, as_files()),
         ModeName::Config => say(context, as_entries()?),
         ModeName::Auto => match as_files() {
             Err(error) if error.is_about_the_folder() && runs_config_hooks(&Git::find(context)?.version()?) => say(context, as_entries()?),
-            end => say(context, end),
+            end => checked(context, &repo, &dirs, end),
         },
     }
+}
+
+/// An installation that git does not look at is none (case P47): git itself is asked where it takes hooks from. Where it is not there, there is no push either.
+fn checked(context: &Context, repo: &Repo, dirs: &Dirs, end: Result<Vec<String>, InstallError>) -> Result<Told, GateError> {
+    let said = end.map_err(GateError::usage)?;
+    let taken = Git::find(context).ok().map(|git| git.hooks(repo)).transpose()?;
+    let same = |dir: &Path| resolved(dir) == resolved(&context.cwd.join(&dirs.hooks));
+    if let Some(taken) = taken.filter(|taken| !same(&taken.dir)) {
+        let whence = taken.set.map(|set| format!(" (core.hooksPath, {}, {})", set.scope, set.origin)).unwrap_or_default();
+        let what = format!("the hook is in {}, but git takes hooks from {}{whence}", dirs.hooks.display(), taken.dir.display());
+        return Err(GateError::usage(what).hinted("unset it there, or install where git looks; `review-gate doctor` tells when it is right"));
+    }
+    say(context, Ok([said, vec!["`review-gate doctor` proves that it blocks".to_owned()]].concat()))
 }
 
 /// Takes the gate's hooks out and puts back what was there.

@@ -11,6 +11,7 @@ pub mod kept;
 pub mod peer;
 pub mod repo;
 pub mod sandbox;
+pub mod tools;
 
 pub use child::Run;
 pub use config::{Dialect, Reviewer};
