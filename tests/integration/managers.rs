@@ -124,20 +124,23 @@ fn beneath_a_framework_every_ref_is_gated_whichever_came_first() {
     }
 }
 
+/// A framework's configuration with a hook of someone else's.
+const OTHER: &str = "repos:\n  - repo: local\n    hooks:\n      - {id: other, name: other, entry: \"true\", language: system, always_run: true, pass_filenames: false, stages: [pre-push]}\n";
+
 /// A framework that does not call the gate, in the place of the gate's own hook, which its installer was told to drop.
 #[test]
 fn t01_doctor_names_the_framework_that_replaced_the_hook() {
     for tool in FRAMEWORKS {
         let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
         let repo = world(&sandbox, &peer);
-        repo.write(".pre-commit-config.yaml", "repos: []\n").commit("framework");
+        repo.write(".pre-commit-config.yaml", OTHER).commit("framework");
         repo.gate(&["install"]).run().expect(0);
         doctor(&repo, &[tool]).expect(0);
         tools::run(&repo, &[tool], tools::find(tool), &["install", "-f", "--hook-type", "pre-push"]).expect(0);
         doctor(&repo, &[tool])
             .expect(2)
             .says(&format!("was replaced: it is {tool}'s, and its configuration does not name the gate"))
-            .says("not proven");
+            .says("✗ a bad change went through");
         repo.gate(&["install"]).run().expect(0);
         doctor(&repo, &[tool]).expect(0);
     }
