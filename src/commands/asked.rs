@@ -80,8 +80,16 @@ impl Git {
     pub(super) fn hooks(&self, repo: &Repo) -> Result<Hooks, GateError> {
         let absolute = |path: &Path| self.cwd.join(path).canonicalize().unwrap_or_else(|_| self.cwd.join(path));
         let own_dir = absolute(repo.common_dir()).join("hooks");
-        let asked = self.ask(&["config", "--show-scope", "--show-origin", "-z", "--type=path", "--get", "core.hooksPath"])?;
-        let set = asked.as_deref().and_then(hooks_path);
+        let asked = self.run(&["config", "--show-scope", "--show-origin", "-z", "--type=path", "--get", "core.hooksPath"])?;
+        let set = match asked.ended {
+            Ended::Exited(0) => hooks_path(&asked.stdout),
+            // Not set; anything else is no answer, and a folder that was not asked for proves nothing.
+            Ended::Exited(1) => None,
+            Ended::Exited(_) | Ended::Signalled(_) => {
+                let said = String::from_utf8_lossy(&asked.stderr).lines().next().unwrap_or_default().to_owned();
+                return Err(GateError::usage(said).while_doing("git does not say where it takes hooks from (2.26 or newer is needed)"));
+            }
+        };
         // Relative: below the directory that the hook runs in.
         let top = absolute(repo.work_dir().unwrap_or(repo.git_dir()));
         let dir = set.as_ref().map_or_else(|| own_dir.clone(), |set| top.join(&set.value));

@@ -212,6 +212,15 @@ fn t01_doctor_proves_the_gate_behind_a_hook_that_refuses_or_dawdles() {
     put(&hook(&repo), 0o755, &script);
     put(&kept, 0o755, "#!/bin/sh\nexit 1\n");
     doctor(&repo).expect(2).says("is not what this version of the gate writes").says("✗ a bad change went through");
+    // And behind one that asks the gate only where it is not at home.
+    let at_home = format!("case $0 in '{}'/*) exit 0 ;; esac\nexec \"$gate\"", hook(&repo).parent().unwrap().canonicalize().unwrap().display());
+    repo.gate(&["install"]).run().expect(0);
+    let script = fs::read_to_string(hook(&repo))
+        .unwrap()
+        .replace("exec \"$gate\" hook pre-push --from-git -- \"$@\" <&4", &format!("{at_home} hook pre-push --from-git -- \"$@\" <&4"));
+    assert!(script.contains("esac\nexec"));
+    put(&hook(&repo), 0o755, &script);
+    doctor(&repo).expect(2).says("✗ a clean change was refused").never_says("without it");
 }
 
 #[test]
@@ -258,6 +267,9 @@ fn p24_doctor_proves_it_in_a_linked_worktree_a_submodule_and_a_bare_repository()
     doctor(&inside).expect(2).says("no pre-push hook is installed in").says(".git/modules/sm/hooks");
     inside.gate(&["install"]).run().expect(0);
     doctor(&inside).expect(0).says(".git/modules/sm/hooks/pre-push: the gate's own");
+    inside.write("inside.rs", EVIL).commit("inside");
+    inside.push(&["origin", "HEAD:refs/heads/inside"]).expect_refused().says("inside.rs:1");
+    assert_eq!(inside.remote_oid("origin", "refs/heads/inside"), None);
 
     let bare = Repo::at(&sandbox, sandbox.bare("bare.git"));
     doctor(&bare).expect(2).says("a bare repository: hooks are in");

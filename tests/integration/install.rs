@@ -179,6 +179,52 @@ fn init_writes_a_configuration_that_can_be_read_and_never_overwrites_one() {
     assert_eq!(fs::read_to_string(sandbox.config_file()).unwrap(), written);
 }
 
+/// Whatever lay there: a program, a link, a script that git passed over. Pushes are gated, and all comes back as it was.
+#[test]
+fn beside_any_kind_of_hook_pushes_are_gated_and_all_comes_back() {
+    type Put = fn(&Path);
+    let table: [(&str, Put); 4] = [
+        ("program", |file| drop(fs::copy("/bin/true", file).unwrap())),
+        ("link", |file| std::os::unix::fs::symlink("/bin/true", file).unwrap()),
+        ("dangling link", |file| std::os::unix::fs::symlink("/nonexistent", file).unwrap()),
+        ("not executable", |file| fs::write(file, "#!/bin/sh\nexit 1\n").unwrap()),
+    ];
+    for (case, put) in table {
+        let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
+        let repo = configured(&sandbox, &peer);
+        let file = hook(&repo);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        put(&file);
+        let seen = || (fs::read_link(&file).ok(), fs::read(&file).ok(), fs::symlink_metadata(&file).unwrap().permissions().mode());
+        let before = seen();
+        repo.gate(&["install"]).run().expect(0);
+        repo.write("run.rs", EVIL).commit("evil");
+        repo.push(&["origin", "main"]).expect_refused().says("run.rs:1");
+        repo.write("run.rs", GOOD).commit("good");
+        repo.push(&["origin", "main"]).expect(0);
+        repo.gate(&["uninstall"]).run().expect(0);
+        assert!(seen() == before, "{case}");
+        assert!(!file.with_file_name("pre-push.review-gate-legacy").exists(), "{case}");
+    }
+}
+
+#[test]
+fn a_folder_and_switched_off_hooks_are_refused_by_name() {
+    let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
+    let repo = configured(&sandbox, &peer);
+    let _ = fs::remove_file(hook(&repo));
+    fs::create_dir_all(hook(&repo)).unwrap();
+    repo.gate(&["install"]).run().expect(2).says("is not a file").says("`git push` hangs on it");
+    fs::remove_dir(hook(&repo)).unwrap();
+    sandbox.git_config("[core]\n\thooksPath = /dev/null\n");
+    repo.gate(&["install"]).run().expect(2).says("hooks are switched off: core.hooksPath names /dev/null");
+    repo.git(&["config", "core.hooksPath", "own hooks"]);
+    repo.gate(&["install"]).run().expect(0).says("do not commit the hook");
+    repo.write("run.rs", EVIL).git(&["add", "run.rs"]);
+    repo.git(&["commit", "-q", "--no-verify", "-m", "run"]);
+    repo.push(&["origin", "main"]).expect_refused().says("run.rs:1");
+}
+
 /// P46: a client with a bare environment, as a graphical one has. The hook finds its program, and says what is missing where it is gone.
 #[test]
 fn p46_a_bare_environment_is_gated_and_a_missing_program_is_named() {
