@@ -170,6 +170,8 @@ fn t01_doctor_takes_no_other_refusal_for_the_gates() {
         doctor(&repo).expect(2).says(expected).says("not proven").never_says("PROVEN");
     }
     put(&hook(&repo), 0o755, &own("exec GATE hook pre-push --from-git -- \"$@\""));
+    // What only a run can tell is not said without one.
+    repo.gate(&["doctor", "--no-run"]).run().expect(2).never_says("HOLE");
     doctor(&repo).expect(0).says("a script (#!/bin/sh)").says("PROVEN");
     assert!(peer.requests().is_empty());
 }

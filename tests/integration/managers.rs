@@ -343,6 +343,10 @@ fn hooks_of_gits_configuration_stand_beside_husky_and_go_without_a_trace() {
     with_newer_git(&repo, &newer, GATE, &["doctor"]).expect(0).says("hook.review-gate-pre-push of git's configuration").says("PROVEN");
     repo.git(&["config", "hook.review-gate-pre-push.enabled", "false"]);
     with_newer_git(&repo, &newer, GATE, &["doctor"]).expect(2).says("is switched off (hook.review-gate-pre-push.enabled is false)");
+    repo.git(&["config", "hook.pre-push.enabled", "false"]);
+    with_newer_git(&repo, &newer, GATE, &["doctor"]).expect(2).says("HOLE  hook.pre-push.enabled is false");
+    repo.gate(&["doctor"]).run().says("note  hook.pre-push.enabled is false");
+    repo.git(&["config", "--remove-section", "hook.pre-push"]);
     with_newer_git(&repo, &newer, GATE, &["uninstall"]).expect(0).says("removed hook.review-gate-pre-push");
     assert_eq!(fs::read(repo.path().join(".git/config")).unwrap(), before);
     assert!(!repo.state().join("hooks").exists());

@@ -85,6 +85,11 @@ impl Effective {
         runs_config_hooks(&self.version)
     }
 
+    /// Tells whether git runs the gate from its configuration.
+    pub(super) fn gate_is_configured(&self) -> bool {
+        self.runs_config_hooks() && self.configured.iter().any(|hook| hook.at_push() && hook.is_gate() && !hook.disabled)
+    }
+
     /// Returns the file that git runs at a push.
     pub(super) fn push_hook(&self) -> PathBuf {
         self.hooks_dir.join("pre-push")

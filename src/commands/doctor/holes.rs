@@ -89,7 +89,10 @@ pub(super) fn look(effective: &Effective, repo: &Repo, env: &Env) -> Look {
         suspect(kind, effective, repo.work_dir(), &mut look);
         look.kind = Some(kind.clone());
     } else {
-        look.findings.push(unusable(&state, effective));
+        // What git passes over is no hole where the gate stands in its configuration.
+        if state != State::Missing || !effective.gate_is_configured() {
+            look.findings.push(unusable(&state, effective));
+        }
         look.may_run = match state {
             State::Missing | State::Dangling(_) | State::NotExecutable(_) | State::Runs(_) => true,
             // git fails on these, and `git push` then waits for ever.
@@ -185,7 +188,8 @@ fn suspect(kind: &Kind, effective: &Effective, work_dir: Option<&Path>, look: &m
     let old = path.with_file_name("pre-push.old");
     let stanza = |file: &str| format!("add the gate's lines to {file} (README, \"With a hook manager\"), or {INSTALL}");
     match kind {
-        Kind::Ours(_) | Kind::Framework { beneath: Some(_), .. } | Kind::Configured => {}
+        // What a script that names the gate does with it, only a run tells.
+        Kind::Ours(_) | Kind::Framework { beneath: Some(_), .. } | Kind::Foreign { names_gate: true, .. } | Kind::Configured => {}
         Kind::Framework { name, beneath: None } => {
             let named = work_dir.is_some_and(manager::framework_names_gate);
             let what = if named {
@@ -219,10 +223,6 @@ fn suspect(kind: &Kind, effective: &Effective, work_dir: Option<&Path>, look: &m
             look.suspects
                 .push(Finding::hole(format!("{file} was replaced, or never was the gate's: it is {what} and does not name the gate"), INSTALL));
         }
-        Kind::Foreign { what, names_gate: true } => look.suspects.push(Finding::hole(
-            format!("{file} is {what} and names the gate, but does not hand it git's lines or does not return its status"),
-            format!("end it with `exec review-gate hook pre-push --from-git -- \"$@\"`, or remove that line and {INSTALL}"),
-        )),
     }
 }
 
@@ -230,10 +230,11 @@ fn suspect(kind: &Kind, effective: &Effective, work_dir: Option<&Path>, look: &m
 fn configured(effective: &Effective, look: &mut Look) {
     let off = effective.configured.iter().any(|hook| hook.name == "pre-push" && hook.disabled);
     if off {
-        look.findings.push(Finding::hole(
-            "hook.pre-push.enabled is false: from 2.55 on git runs no pre-push hook at all",
-            "`git config --show-origin --get hook.pre-push.enabled` tells where it is set; unset it there",
-        ));
+        // An older git passes over it, until it is no longer the older one.
+        let weight = if effective.runs_config_hooks() { Weight::Hole } else { Weight::Note };
+        let what = "hook.pre-push.enabled is false: from 2.55 on git runs no pre-push hook at all".to_owned();
+        let remedy = "`git config --show-origin --get hook.pre-push.enabled` tells where it is set; unset it there".to_owned();
+        look.findings.push(Finding { weight, what, remedy });
     }
     for hook in effective.configured.iter().filter(|hook| hook.at_push()) {
         let (name, gate) = (&hook.name, hook.is_gate());
@@ -249,18 +250,9 @@ fn configured(effective: &Effective, look: &mut Look) {
             look.facts.push(format!("hook.{name} of git's configuration: {}", hook.command.as_deref().unwrap_or("no command")));
             if gate {
                 look.kind.get_or_insert(Kind::Configured);
-                // The file's absence is no hole then; that it cannot be run still is.
-                look.findings.retain(|finding| !look.may_run || !is_absence(finding));
             }
         }
     }
-}
-
-fn is_absence(finding: &Finding) -> bool {
-    finding.weight == Weight::Hole
-        && ["no pre-push hook is installed", "where there is no pre-push", "is not there, so git runs no hook"]
-            .iter()
-            .any(|part| finding.what.contains(part))
 }
 
 /// The gate's other hooks, where one was installed and git passes over it.
@@ -354,7 +346,7 @@ pub(super) fn running(effective: &Effective, kind: &Kind) -> String {
 }
 
 /// Names what a run without a proof has shown.
-pub(super) fn of_proof(proof: &Proof, effective: &Effective, work_dir: Option<&Path>) -> Vec<Finding> {
+pub(super) fn of_proof(proof: &Proof, kind: Option<&Kind>, effective: &Effective, work_dir: Option<&Path>) -> Vec<Finding> {
     let file = effective.push_hook();
     let file = file.display();
     let said = proof.said();
@@ -373,6 +365,10 @@ pub(super) fn of_proof(proof: &Proof, effective: &Effective, work_dir: Option<&P
                 format!("install lefthook where its hook looks for it, or {INSTALL}"),
             )]
         }
+        Proof::LetThrough { .. } if matches!(kind, Some(Kind::Foreign { names_gate: true, .. })) => vec![Finding::hole(
+            format!("{file} names the gate, but does not hand it git's lines or does not return its status: a bad change went through"),
+            format!("end it with `exec review-gate hook pre-push --from-git -- \"$@\"`, or remove that line and {INSTALL}"),
+        )],
         Proof::LetThrough { .. } => vec![Finding::hole(format!("{file} let a bad change through"), format!("see what follows; else {INSTALL}"))],
         Proof::Unasked { .. } | Proof::CleanRefused { .. } if said.contains("no ref list on stdin") => {
             let stanza = manager.map(|manager| manager.stanza(Hook::PrePush)).filter(|stanza| !stanza.is_empty());

@@ -112,7 +112,7 @@ fn judge(context: &Context, effective: &Effective, repo: &Repo, look: &mut Look,
     if !proven {
         // What explains it comes before what was seen.
         look.findings.append(&mut look.suspects);
-        look.findings.extend(holes::of_proof(&proof, effective, repo.work_dir()));
+        look.findings.extend(holes::of_proof(&proof, look.kind.as_ref(), effective, repo.work_dir()));
     }
     proven
 }
