@@ -90,6 +90,8 @@ pub enum Verb {
     Install(InstallArgs),
     /// Remove the hook and restore what was there
     Uninstall(UninstallArgs),
+    /// Prove that the installed hook blocks, and name each hole with its remedy
+    Doctor(DoctorArgs),
     /// Show or check the configuration
     Config(ConfigArgs),
     /// Let one subject through, with a reason that is written down
@@ -275,6 +277,17 @@ pub enum HookName {
     PreMergeCommit,
 }
 
+/// Where the hook goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ModeName {
+    /// A file; git's configuration where the folder is not this repository's own and git is 2.54 or newer
+    Auto,
+    /// git's configuration (2.54 or newer)
+    Config,
+    /// A file in the folder that git takes hooks from
+    File,
+}
+
 /// `install`.
 #[derive(Debug, Args)]
 pub struct InstallArgs {
@@ -284,6 +297,9 @@ pub struct InstallArgs {
     /// Install into a hooks directory that several repositories share
     #[arg(long)]
     pub global: bool,
+    /// Where the hook goes
+    #[arg(long, value_enum, value_name = "MODE", default_value = "auto")]
+    pub mode: ModeName,
     /// Install although no reviewer is eligible
     #[arg(long)]
     pub force: bool,
@@ -298,6 +314,17 @@ pub struct UninstallArgs {
     /// Uninstall from a hooks directory that several repositories share
     #[arg(long)]
     pub global: bool,
+}
+
+/// `doctor`.
+#[derive(Debug, Args)]
+pub struct DoctorArgs {
+    /// Only look: run no hook; then nothing is proven
+    #[arg(long)]
+    pub no_run: bool,
+    /// Seconds for each push that is tried, at most 600
+    #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = clap::value_parser!(u64).range(1..=600))]
+    pub deadline: u64,
 }
 
 /// `config`.

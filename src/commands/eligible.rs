@@ -23,11 +23,22 @@ pub(super) struct Nobody {
 /// # Errors
 /// [`Nobody`] where every change would be refused.
 pub(super) fn somebody_may_answer(user: &User, env: &Env) -> Result<(), Nobody> {
+    who_may_answer(user, env).map(drop)
+}
+
+/// Names who the plan for the smallest change would ask, in order.
+///
+/// # Errors
+/// [`Nobody`] where every change would be refused.
+pub(super) fn who_may_answer(user: &User, env: &Env) -> Result<Vec<String>, Nobody> {
     let specs: Vec<Spec> = user.reviewers.iter().filter(|entry| unasked(entry).is_none()).map(|entry| entry.spec.clone()).collect();
     let stated: Vec<Stated> = user.stated().into_iter().collect();
     let author = Author::detect(&stated, env, &[]);
     match plan::plan(Tier::Light, author.kind(), author.families(), &specs, user.same_family) {
-        Ok(_) => Ok(()),
+        Ok(plan) => {
+            let links = plan.passes.first().map(|pass| pass.chain.as_slice()).unwrap_or_default();
+            Ok(links.iter().filter_map(|link| specs.get(link.reviewer)).map(|spec| format!("{} ({})", spec.name, spec.family)).collect())
+        }
         Err(error) => Err(nobody(user, &error)),
     }
 }

@@ -1,8 +1,10 @@
 //! One verb a file. A verb reads what it needs, hands values to the stages, and says how it ended; it does nothing that a stage could do.
 
+mod asked;
 mod config;
 mod demo;
 mod diff;
+mod doctor;
 mod eligible;
 mod gate;
 mod hook;
@@ -11,6 +13,7 @@ mod install;
 mod interrupt;
 mod log;
 mod overrides;
+mod peer;
 mod prompt;
 mod run;
 mod tier;
@@ -73,6 +76,7 @@ pub(crate) fn run(cli: Cli, env: &Env, printer: Printer) -> Result<ExitStatus, G
         Verb::Init(args) => init::run(&context, args),
         Verb::Install(args) => install::run(&context, args),
         Verb::Uninstall(args) => install::undo(&context, args),
+        Verb::Doctor(args) => doctor::run(&context, args),
         Verb::Config(args) => config::run(&context, args),
         Verb::Override(args) => overrides::run(&context, args),
         Verb::Log(args) => log::run(&context, args),

@@ -7,7 +7,7 @@ mod running;
 #[cfg(test)]
 mod tests;
 
-pub use environment::{Environment, find_on_path};
+pub use environment::{Environment, find_on_path, repository_variables};
 
 use crate::clock::{Deadline, Limit};
 use running::{Cut, Running, Seen, kill, live};

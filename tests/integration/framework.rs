@@ -1,21 +1,10 @@
 //! Through the pre-commit framework, the real tool. It hides standard input, shows one ref only, and sets variables instead.
 
-use crate::common::{Behaviour, EVIL, GATE, GOOD, Peer, Repo, Reviewer, Run, Sandbox, child};
+use crate::common::{Behaviour, EVIL, GATE, GOOD, Peer, Repo, Reviewer, Run, Sandbox, child, tools};
 use std::path::{Path, PathBuf};
 
-/// Finds the tool: `target/tools/pre-commit` first, then `PATH`. A missing tool fails the test: a story that is not told proves nothing.
-fn tool() -> PathBuf {
-    let pinned = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/tools/pre-commit/bin/pre-commit");
-    let on_path =
-        std::env::var_os("PATH").into_iter().flat_map(|path| std::env::split_paths(&path).collect::<Vec<_>>()).map(|dir| dir.join("pre-commit"));
-    std::iter::once(pinned)
-        .chain(on_path)
-        .find(|file| file.is_file())
-        .expect("the pre-commit framework is needed: python3 -m venv target/tools/pre-commit && target/tools/pre-commit/bin/pip install pre-commit")
-}
-
 fn pre_commit(repo: &Repo<'_>, args: &[&str]) -> Run {
-    let mut command = repo.sandbox().command(tool());
+    let mut command = repo.sandbox().command(tools::find("pre-commit"));
     command.args(args).current_dir(repo.path());
     child::run(command, b"").never_says("panicked at")
 }

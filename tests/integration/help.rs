@@ -4,7 +4,7 @@
 use crate::common::Sandbox;
 use std::path::Path;
 
-const VERBS: [&str; 18] = [
+const VERBS: [&str; 19] = [
     "",
     "run",
     "hook",
@@ -16,6 +16,7 @@ const VERBS: [&str; 18] = [
     "init",
     "install",
     "uninstall",
+    "doctor",
     "config",
     "config show",
     "override",

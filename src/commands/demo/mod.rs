@@ -1,9 +1,8 @@
-//! `demo`: the whole thing in a throw-away repository. Real git, the real hook, real pushes; only the reviewer is scripted (`peer.rs`). No key, no network.
+//! `demo`: the whole thing in a throw-away repository. Real git, the real hook, real pushes; only the reviewer is scripted (`../peer.rs`). No key, no network.
 //!
 //! Each scene states what must happen and checks it; the verb succeeds only if every scene went as it should.
 
-mod peer;
-
+use super::peer::{Claim, Peer, Script};
 use crate::clock::{Deadline, Limit};
 use crate::env::Env;
 use crate::error::GateError;
@@ -12,7 +11,6 @@ use crate::report::printer::Printer;
 use crate::report::text::clean;
 use crate::transport::process::{self, Caps, Child, Ended, Environment, Stderr, find_on_path};
 use anyhow::Context as _;
-use peer::{MODEL, Peer};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,6 +19,8 @@ use std::time::Duration;
 const BAD: &str = "def find(db, name):\n    return db.run(\"SELECT * FROM users WHERE name = '\" + name + \"'\")\n";
 const GOOD: &str = "def find(db, name):\n    return db.run(\"SELECT * FROM users WHERE name = ?\", [name])\n";
 const LATER: &str = "def find(db, name):\n    return db.run(\"SELECT id FROM users WHERE name = ?\", [name])\n";
+/// The model that the demo's reviewer says it serves.
+const MODEL: &str = "qwen-demo";
 /// The longest that one command of the demo may take.
 const COMMAND: Duration = Duration::from_secs(60);
 
@@ -44,6 +44,21 @@ struct Stage {
     peer: Peer,
 }
 
+/// Reports an added line that builds SQL by putting a variable into the text.
+fn script() -> Script {
+    Script {
+        model: MODEL,
+        marks: vec!["SELECT".to_owned(), "\" + ".to_owned()],
+        claim: Claim {
+            title: "SQL built from a caller's text".to_owned(),
+            issue: "the name is put into the query as it is",
+            cause: "string concatenation instead of a parameter",
+            failing_case: "when name is \"' OR '1'='1\", this line selects every user, so one login shows all accounts; expected only the named user",
+            fix: "pass the name as a parameter of the query",
+        },
+    }
+}
+
 /// How a command of the demo ended.
 struct Done {
     ended: Ended,
@@ -63,7 +78,7 @@ impl Stage {
             .with("GIT_CONFIG_GLOBAL", "/dev/null")
             .with("GIT_CONFIG_SYSTEM", "/dev/null")
             .with("GIT_TERMINAL_PROMPT", "0");
-        Ok(Stage { folder, git, gate, env, printer, peer: Peer::start().context("cannot listen on the loopback interface")? })
+        Ok(Stage { folder, git, gate, env, printer, peer: Peer::start(script()).context("cannot listen on the loopback interface")? })
     }
 
     fn play(&self) -> anyhow::Result<()> {

@@ -49,6 +49,21 @@ pub(super) enum InstallError {
         /// The hook that ours would run first.
         kept: PathBuf,
     },
+    /// `--global`, where no folder is shared.
+    #[error(
+        "--global: no core.hooksPath names a folder that repositories share; set one (`git config --global core.hooksPath DIR`; git then runs no hook of \
+         a repository's own folder any more), or use git 2.54 or newer, whose configuration holds hooks (--mode config)"
+    )]
+    NotShared,
+    /// Another installation has been at work for longer than it can take.
+    #[error("another installation is at work in {}; try again when it is done", .0.display())]
+    Busy(PathBuf),
+    /// Hooks in the configuration are passed over without a word by an older git.
+    #[error("git {0} does not run hooks of its configuration (2.54 does); leave --mode config out")]
+    TooOld(String),
+    /// git did not do what it was asked.
+    #[error("{0}")]
+    Git(String),
     /// The hook would refuse everything.
     #[error("{} is not a program that a hook can run by its full path", .0.display())]
     NoGate(PathBuf),
@@ -65,6 +80,22 @@ pub(super) enum InstallError {
 }
 
 impl InstallError {
+    /// Tells whether the hook's folder is in the way, and not the hook: hooks of git's configuration need no folder.
+    pub(super) fn is_about_the_folder(&self) -> bool {
+        match self {
+            InstallError::Outside(_) | InstallError::Husky { .. } | InstallError::NotShared => true,
+            // Whoever switched all hooks off is told so.
+            InstallError::HooksOff(_)
+            | InstallError::NoFile(_)
+            | InstallError::TwoForeign { .. }
+            | InstallError::Busy(_)
+            | InstallError::TooOld(_)
+            | InstallError::Git(_)
+            | InstallError::NoGate(_)
+            | InstallError::Io { .. } => false,
+        }
+    }
+
     pub(super) fn io(doing: &'static str, path: &Path, source: io::Error) -> InstallError {
         InstallError::Io { doing, path: path.to_owned(), source }
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 /// A hook manager that a repository is set up for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Manager {
+pub(in crate::commands) enum Manager {
     /// pre-commit, and prek with the same file.
     PreCommit,
     /// lefthook.
@@ -20,12 +20,12 @@ impl Manager {
     const ALL: [Manager; 4] = [Manager::PreCommit, Manager::Lefthook, Manager::Husky, Manager::Hk];
 
     /// Finds the managers that a working tree is set up for.
-    pub(super) fn of(work_dir: &Path) -> Vec<Manager> {
+    pub(in crate::commands) fn of(work_dir: &Path) -> Vec<Manager> {
         Manager::ALL.into_iter().filter(|manager| manager.marks().iter().any(|mark| work_dir.join(mark).exists())).collect()
     }
 
     /// Says what it does to our hook, and how to have it call the gate itself.
-    pub(super) fn note(self, hook: Hook) -> String {
+    pub(in crate::commands) fn note(self, hook: Hook) -> String {
         let (name, stanza) = (hook.name(), self.stanza(hook));
         match self {
             Manager::PreCommit => format!(
@@ -49,7 +49,7 @@ impl Manager {
     }
 
     /// Returns the lines that call the gate from this manager's own file, indented; empty where the manager cannot pass on what git writes.
-    pub(super) fn stanza(self, hook: Hook) -> String {
+    pub(in crate::commands) fn stanza(self, hook: Hook) -> String {
         let text = match (self, hook) {
             (Manager::PreCommit, Hook::PrePush) => include_str!("../../../hooks/stanzas/pre-commit-push.yaml"),
             (Manager::PreCommit, Hook::PreCommit | Hook::PreMergeCommit) => include_str!("../../../hooks/stanzas/pre-commit.yaml"),

@@ -42,10 +42,10 @@ pub(super) fn check_husky(place: Place<'_>, hooks: &[Hook]) -> Result<(), Instal
     Err(InstallError::Husky { hooks_dir, file, stanza })
 }
 
-/// Refuses what is no folder, and a folder that other repositories share.
+/// Refuses what is no folder, and a folder of another reach than was asked for.
 ///
 /// # Errors
-/// [`InstallError::HooksOff`] or [`InstallError::Outside`].
+/// [`InstallError::HooksOff`], [`InstallError::Outside`], or [`InstallError::NotShared`] where a shared one was asked for and there is none.
 pub(super) fn check(place: Place<'_>) -> Result<(), InstallError> {
     if place.hooks_dir.exists() && !place.hooks_dir.is_dir() {
         return Err(InstallError::HooksOff(place.hooks_dir.to_owned()));
@@ -53,7 +53,8 @@ pub(super) fn check(place: Place<'_>) -> Result<(), InstallError> {
     let dir = resolved(place.hooks_dir);
     let inside = [Some(place.common_dir), place.work_dir].into_iter().flatten().any(|own| dir.starts_with(resolved(own)));
     match (inside, place.reach) {
-        (true, _) | (false, Reach::Shared) => Ok(()),
+        (true, Reach::Repository) | (false, Reach::Shared) => Ok(()),
+        (true, Reach::Shared) => Err(InstallError::NotShared),
         (false, Reach::Repository) => Err(InstallError::Outside(place.hooks_dir.to_owned())),
     }
 }

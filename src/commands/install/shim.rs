@@ -3,8 +3,8 @@
 //! Leaves to `hooks.rs` and `slot.rs`: where it goes and what becomes of a hook that is there. The templates in `hooks/` are what people read and what is installed.
 
 use std::ffi::OsString;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
 
 const PRE_PUSH: &str = include_str!("../../../hooks/pre-push.sh");
 const PRE_COMMIT: &str = include_str!("../../../hooks/pre-commit.sh");
@@ -14,7 +14,7 @@ const MARKER: (&[u8], &[u8]) = (b"# review-gate hook v", b" (managed)");
 /// A stage of git that the gate can stand at.
 #[expect(clippy::enum_variant_names, reason = "git's own names")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Hook {
+pub(in crate::commands) enum Hook {
     /// Before anything leaves: the gate proper.
     PrePush,
     /// Before a commit is made. Many ways of committing do not run it.
@@ -25,10 +25,10 @@ pub(super) enum Hook {
 
 impl Hook {
     /// Every hook that an installation may hold.
-    pub(super) const ALL: [Hook; 3] = [Hook::PrePush, Hook::PreCommit, Hook::PreMergeCommit];
+    pub(in crate::commands) const ALL: [Hook; 3] = [Hook::PrePush, Hook::PreCommit, Hook::PreMergeCommit];
 
     /// Returns git's name for it, which is also the file's.
-    pub(super) fn name(self) -> &'static str {
+    pub(in crate::commands) fn name(self) -> &'static str {
         match self {
             Hook::PrePush => "pre-push",
             Hook::PreCommit => "pre-commit",
@@ -37,7 +37,7 @@ impl Hook {
     }
 
     /// Returns the name under which a hook that was there before is kept.
-    pub(super) fn kept_name(self) -> String {
+    pub(in crate::commands) fn kept_name(self) -> String {
         format!("{}.review-gate-legacy", self.name())
     }
 
@@ -79,13 +79,57 @@ pub(super) fn render(hook: Hook, gate: &Path, chain: Chain) -> Vec<u8> {
 }
 
 /// Tells whether a file's content is one of our scripts, of this version or another.
-pub(super) fn is_ours(content: &[u8]) -> bool {
+pub(in crate::commands) fn is_ours(content: &[u8]) -> bool {
     let second = content.split(|byte| *byte == b'\n').nth(1).unwrap_or_default();
     second.starts_with(MARKER.0) && second.ends_with(MARKER.1)
 }
 
+/// What one of our scripts was written for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::commands) struct Baked {
+    /// The program that it runs.
+    pub gate: PathBuf,
+    /// The hook beside it that it runs first.
+    pub chained: Option<String>,
+}
+
+/// Reads from one of our scripts what it was written for; `None` where it is not ours.
+pub(in crate::commands) fn baked(content: &[u8]) -> Option<Baked> {
+    if !is_ours(content) {
+        return None;
+    }
+    let value = |name: &[u8]| content.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(name)).map(unquoted).unwrap_or_default();
+    let chained = String::from_utf8_lossy(&value(b"chained=")).into_owned();
+    Some(Baked { gate: OsString::from_vec(value(b"gate=")).into(), chained: Some(chained).filter(|name| !name.is_empty()) })
+}
+
+/// Tells whether a script is what this version writes for the same program and the same kept hook, byte for byte.
+pub(in crate::commands) fn is_current(content: &[u8], hook: Hook) -> bool {
+    baked(content).is_some_and(|baked| {
+        let chain = if baked.chained.is_some() { Chain::Kept } else { Chain::None };
+        render(hook, &baked.gate, chain) == content
+    })
+}
+
+/// Undoes [`quoted`].
+fn unquoted(value: &[u8]) -> Vec<u8> {
+    let (mut out, mut inside, mut escaped) = (Vec::new(), false, false);
+    for byte in value {
+        match byte {
+            b'\'' if !escaped => inside = !inside,
+            b'\\' if !inside && !escaped => {
+                escaped = true;
+                continue;
+            }
+            other => out.push(*other),
+        }
+        escaped = false;
+    }
+    out
+}
+
 /// Quotes for the shell: nothing is special between single quotes but the quote itself.
-fn quoted(bytes: &[u8]) -> Vec<u8> {
+pub(super) fn quoted(bytes: &[u8]) -> Vec<u8> {
     let mut out = vec![b'\''];
     for byte in bytes {
         match byte {
@@ -132,6 +176,19 @@ mod tests {
         for (content, ours) in table {
             assert_eq!(is_ours(content), *ours, "{}", String::from_utf8_lossy(content));
         }
+    }
+
+    #[test]
+    fn what_a_script_was_written_for_can_be_read_back() {
+        for (gate, chain) in [("/opt/bin/review-gate", Chain::None), ("/a b/it's $(x)\"\\n/review-gate", Chain::Kept)] {
+            let read = baked(&render(Hook::PrePush, Path::new(gate), chain)).unwrap();
+            assert_eq!(read.gate, Path::new(gate));
+            assert_eq!(read.chained, (chain == Chain::Kept).then(|| Hook::PrePush.kept_name()));
+        }
+        assert_eq!(baked(b"#!/bin/sh\ngate='/x'\n"), None);
+        let script = render(Hook::PrePush, Path::new("/g"), Chain::Kept);
+        assert!(is_current(&script, Hook::PrePush) && !is_current(&script, Hook::PreCommit));
+        assert!(!is_current(&[script.as_slice(), b"exit 0\n"].concat(), Hook::PrePush));
     }
 
     #[test]

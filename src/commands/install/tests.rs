@@ -168,6 +168,47 @@ fn ours_is_renewed_when_program_version_mode_or_kept_hook_changed() {
     assert_eq!(repo.snapshot(), current);
 }
 
+/// What was done when an installation was killed: nothing, a second name for the hook, or all of it. The next one goes on from there, and so does uninstall.
+#[test]
+fn an_installation_that_was_interrupted_is_finished_or_taken_back() {
+    type Put = fn(&Repo);
+    let table: &[(&str, Put)] = &[
+        ("script", |repo| repo.put_hook("pre-push", 0o750, "#!/bin/sh\nexit 0\n")),
+        ("link", |repo| symlink("/bin/true", repo.hook("pre-push")).unwrap()),
+        ("dangling link", |repo| symlink("/nonexistent/hook", repo.hook("pre-push")).unwrap()),
+    ];
+    for (case, put) in table {
+        let repo = Repo::new();
+        put(&repo);
+        let before = repo.snapshot();
+        let original = before[&repo.hook("pre-push")].clone();
+        let interrupted = || fs::hard_link(repo.hook("pre-push"), repo.hook("pre-push.review-gate-legacy")).unwrap();
+        interrupted();
+        repo.install(PUSH).unwrap_or_else(|error| panic!("{case}: {error}"));
+        assert!(is_ours(&fs::read(repo.hook("pre-push")).unwrap()), "{case}");
+        assert_eq!(repo.snapshot()[&repo.hook("pre-push.review-gate-legacy")], original, "{case}");
+        repo.uninstall();
+        assert_eq!(repo.snapshot(), before, "{case}");
+        interrupted();
+        assert!(repo.uninstall().contains("an interrupted installation had left"), "{case}");
+        assert_eq!(repo.snapshot(), before, "{case}");
+    }
+}
+
+/// Another installation holds the folder: this one waits, and never works beside it.
+#[test]
+fn one_installation_at_a_time() {
+    let repo = Repo::new();
+    let held = super::hooks::lock(&repo.at("work/.git/hooks")).unwrap();
+    std::thread::scope(|scope| {
+        let second = scope.spawn(|| repo.install(PUSH).unwrap());
+        // It cannot have written while the lock is held, however far it got.
+        assert!(!repo.hook("pre-push").exists());
+        drop(held);
+        assert!(second.join().unwrap().contains("installed at"));
+    });
+}
+
 #[test]
 fn nothing_changes_where_something_is_in_the_way() {
     type Put = fn(&Repo);
@@ -201,6 +242,7 @@ fn the_place_must_be_this_repositorys_own_folder() {
     for outside in ["shared", "shared/not/yet", "work/linked", "work/linked/not/yet"] {
         assert!(matches!(refused(outside), InstallError::Outside(_)), "{outside}");
     }
+    assert!(matches!(repo.install_in("work/.githooks", PUSH, Reach::Shared), Err(InstallError::NotShared)));
     repo.install_in("shared", PUSH, Reach::Shared).unwrap();
     assert!(repo.at("shared/pre-push").exists());
     assert!(repo.install_in("work/.githooks", PUSH, Reach::Repository).unwrap().contains("do not commit"));

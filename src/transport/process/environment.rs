@@ -109,6 +109,12 @@ fn matches(name: &OsStr, names: &[&str], prefixes: &[&str]) -> bool {
     names.iter().any(|known| name == *known) || prefixes.iter().any(|prefix| name.as_bytes().starts_with(prefix.as_bytes()))
 }
 
+/// Names the variables that are set and tie a process to one repository or to one configuration of it.
+pub fn repository_variables(env: &Env) -> Vec<String> {
+    let set = env.iter().filter(|(name, value)| !value.is_empty() && matches(name, REPOSITORY, REPOSITORY_PREFIXES));
+    set.map(|(name, _)| name.to_string_lossy().into_owned()).collect()
+}
+
 /// Finds an executable file of that name on `PATH`. Relative entries are skipped: they would name a file of the repository under review.
 pub fn find_on_path(name: &str, env: &Env) -> Option<PathBuf> {
     if name.is_empty() || name.contains('/') {

@@ -12,6 +12,7 @@ pub mod latch;
 pub mod peer;
 pub mod repo;
 pub mod sandbox;
+pub mod tools;
 
 pub use child::Run;
 pub use config::{Dialect, Reviewer};
