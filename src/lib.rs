@@ -23,7 +23,7 @@
 //!  run       review
 //!  adapters  git transport provider ledger                      effects; each owns its third-party crate
 //!  model     change tier paths author family plan prompts rubrics redact reviewer reply finding outcome verdict
-//!  ground    clock env digest random yaml
+//!  ground    clock env digest random json yaml
 //! ```
 //!
 //! The model is plain functions over values: no file, socket, clock, environment or printing. That is the part that decides.
@@ -41,6 +41,7 @@ pub mod exit;
 pub mod family;
 pub mod finding;
 pub mod git;
+pub mod json;
 pub mod ledger;
 pub mod outcome;
 pub mod paths;
