@@ -22,7 +22,7 @@
 //!  show      report
 //!  run       review
 //!  adapters  git transport provider ledger                      effects; each owns its third-party crate
-//!  model     change tier paths author family plan prompts rubrics redact reviewer reply finding outcome verdict
+//!  model     change lockfile tier paths author family plan prompts rubrics redact reviewer reply finding outcome verdict
 //!  ground    clock env digest random json yaml
 //! ```
 //!
@@ -43,6 +43,7 @@ pub mod finding;
 pub mod git;
 pub mod json;
 pub mod ledger;
+pub mod lockfile;
 pub mod outcome;
 pub mod paths;
 pub mod plan;
