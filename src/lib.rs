@@ -22,7 +22,7 @@
 //!  show      report
 //!  run       review
 //!  adapters  git transport provider ledger                      effects; each owns its third-party crate
-//!  model     change lockfile tier paths author family plan prompts rubrics redact reviewer reply finding outcome verdict
+//!  model     change lockfile coverage tier paths author family plan prompts rubrics redact reviewer reply finding outcome verdict
 //!  ground    clock env digest random json yaml
 //! ```
 //!
@@ -34,6 +34,7 @@ pub mod cli;
 pub mod clock;
 pub mod commands;
 pub mod config;
+pub mod coverage;
 pub mod digest;
 pub mod env;
 pub mod error;

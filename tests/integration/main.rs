@@ -9,6 +9,7 @@ mod cases_range;
 mod cases_staged;
 mod commit;
 mod config;
+mod coverage;
 mod demo;
 mod diff;
 mod faults;
