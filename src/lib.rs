@@ -22,8 +22,8 @@
 //!  show      report
 //!  run       review
 //!  adapters  git transport provider ledger                      effects; each owns its third-party crate
-//!  model     change tier paths author family plan prompts rubrics redact reviewer reply finding outcome verdict
-//!  ground    clock env digest random yaml
+//!  model     change lockfile coverage tier paths author family plan prompts rubrics redact reviewer reply finding outcome verdict
+//!  ground    clock env digest random json yaml
 //! ```
 //!
 //! The model is plain functions over values: no file, socket, clock, environment or printing. That is the part that decides.
@@ -34,6 +34,7 @@ pub mod cli;
 pub mod clock;
 pub mod commands;
 pub mod config;
+pub mod coverage;
 pub mod digest;
 pub mod env;
 pub mod error;
@@ -41,7 +42,9 @@ pub mod exit;
 pub mod family;
 pub mod finding;
 pub mod git;
+pub mod json;
 pub mod ledger;
+pub mod lockfile;
 pub mod outcome;
 pub mod paths;
 pub mod plan;

@@ -1,5 +1,6 @@
 //! What became of a pass: a closed list. "Read, and nothing found" and "no usable answer" are different variants, so silence cannot become approval.
 
+use crate::change::BytePath;
 use crate::finding::Claim;
 use crate::reply::Review;
 use crate::reviewer::{Class, Fault, Usage};
@@ -142,6 +143,8 @@ pub struct PassResult {
     pub claims: Vec<Claim>,
     /// The reason for which a reviewer of any part wants a person to look; it counts whatever became of the other parts.
     pub human: Option<String>,
+    /// The files of the parts that have no answer.
+    pub unread: Vec<BytePath>,
     /// The answer came from the author's own family (`same_family: degraded`).
     pub degraded: bool,
     /// Every call, in order.

@@ -82,6 +82,13 @@ pub enum Body {
     Binary,
     /// A side is too large to be read as text (over the limit that `git/` states, in bytes). Git itself would print it as binary.
     Oversize,
+    /// A lock file, text on both sides, of which a summary is shown in place of the lines (`lockfile`).
+    Summary {
+        /// What is shown: whole lines in which everything is visible, the first of which says what they are.
+        text: String,
+        /// The lines that it stands for.
+        hunks: Vec<Hunk>,
+    },
 }
 
 /// A run of changed lines with its context.
@@ -180,10 +187,17 @@ impl FileChange {
         &side.expect("a changed file has at least one side, because both constructors in git/ make one").path
     }
 
-    /// Returns the hunks; empty for anything that is not text.
+    /// Iterates over the names of both sides, each once.
+    pub fn paths(&self) -> impl Iterator<Item = &BytePath> {
+        let old = self.old.as_ref().map(|side| &side.path);
+        let new = self.new.as_ref().map(|side| &side.path).filter(|new| old != Some(*new));
+        old.into_iter().chain(new)
+    }
+
+    /// Returns the hunks; empty for anything that is not text. Those of a summary are there to be counted, and are not shown.
     pub fn hunks(&self) -> &[Hunk] {
         match &self.body {
-            Body::Text(hunks) => hunks,
+            Body::Text(hunks) | Body::Summary { hunks, .. } => hunks,
             Body::Binary | Body::Oversize => &[],
         }
     }

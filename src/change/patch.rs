@@ -51,6 +51,8 @@ pub fn header(changed: &FileChange, style: Style, out: &mut Vec<u8>) {
     let (old_name, new_name) = (name("a/", &changed.old), name("b/", &changed.new));
     match &changed.body {
         Body::Text(hunks) if hunks.is_empty() => {}
+        // Its own first line says what it is; there are no lines of the file for these names to stand over.
+        Body::Summary { .. } => {}
         Body::Text(_) => {
             line(out, &[b"--- ", &old_name, blank_mark(&old_name)]);
             line(out, &[b"+++ ", &new_name, blank_mark(&new_name)]);

@@ -4,7 +4,7 @@
 use super::{Claim, Provenance};
 use crate::change::patch::{self, Style};
 use crate::change::slice::{is_hidden, visible};
-use crate::change::{BytePath, Change, FileChange, Hunk, Line, Origin};
+use crate::change::{Body, BytePath, Change, FileChange, Hunk, Line, Origin};
 use crate::digest::Digest;
 use crate::reply::CUT;
 
@@ -16,7 +16,7 @@ const MIN_QUOTED: usize = 8;
 pub struct Anchor {
     /// The changed file.
     pub path: BytePath,
-    /// 1-based line: on the new side, or on the old side where the evidence was removed.
+    /// 1-based line: on the new side, or on the old side where the evidence was removed; 0 for a line of a header or of a summary, which is none of the file.
     pub line: u32,
     /// The line is only context: unchanged, and there at the base.
     pub unchanged: bool,
@@ -96,6 +96,10 @@ fn find(evidence: &str, claimed: u32, file: &FileChange) -> Option<Anchor> {
     if wanted.is_empty() {
         return None;
     }
+    // What was not shown is no evidence, even where it happens to read alike.
+    if let Body::Summary { text, .. } = &file.body {
+        return in_summary(&wanted, text, file).or_else(|| in_header(&wanted, file));
+    }
     let in_hunks = [Side::New, Side::Old, Side::Both].into_iter().find_map(|side| {
         let hits = file.hunks().iter().flat_map(|hunk| hits(&wanted, hunk, side).map(move |line| (hunk, line)));
         let (hunk, line) = hits.min_by_key(|(_, line)| number(line, side).abs_diff(claimed))?;
@@ -103,6 +107,14 @@ fn find(evidence: &str, claimed: u32, file: &FileChange) -> Option<Anchor> {
         Some(Anchor { path: file.path().clone(), line: number(&line, side), unchanged, hunk: hunk.digest().hex() })
     });
     in_hunks.or_else(|| in_header(&wanted, file))
+}
+
+/// Looks for the quoted lines in a row of a summary. They are its identity: the claim falls when they change, and stays when other packages do.
+fn in_summary(wanted: &[Quoted], text: &str, file: &FileChange) -> Option<Anchor> {
+    let lines: Vec<(&str, String)> = text.lines().map(|line| (line, normal(line))).collect();
+    let run = lines.windows(wanted.len()).find(|run| run.iter().zip(wanted).all(|((_, line), want)| want.quotes(line)))?;
+    let quoted: Vec<&str> = run.iter().map(|(line, _)| *line).collect();
+    Some(Anchor { path: file.path().clone(), line: 0, unchanged: false, hunk: Digest::of(quoted.join("\n")).hex() })
 }
 
 /// Looks for the quoted lines among those that tell of modes and names.
@@ -313,6 +325,36 @@ mod tests {
         let change = change("a.rs", "+let is_admin\u{202e} = check(user);\n");
         assert!(is_found("a.rs", "let is_admin⟨U+202E⟩ = check(user);", &change));
         assert!(is_found("a.rs", "let is_admin\u{202e} = check(user);", &change));
+    }
+
+    #[test]
+    fn a_line_of_a_summary_is_evidence_and_what_it_stands_for_is_not() {
+        let mut change = change("Cargo.lock", "+checksum = \"00aa\"\n-name = \"gone\"\n");
+        let hunks = change.files[0].hunks().to_vec();
+        let text = "lock file summary of Cargo.lock: 1 before\n+ evil 1.0.0: http://evil.example/, no hash\n- gone 1.0.0\n~ b 1 → 2: crates.io\n";
+        change.files[0].body = Body::Summary { text: text.to_owned(), hunks };
+        let found = |evidence: &str| match place(&claim("Cargo.lock", evidence), &change) {
+            Placement::Anchored(anchor) => Some((anchor.line, anchor.unchanged, anchor.hunk)),
+            Placement::InFile(_) => None,
+            Placement::Elsewhere => panic!("{evidence}: the file is in the change"),
+        };
+        for evidence in [
+            "+ evil 1.0.0: http://evil.example/, no hash",
+            "evil 1.0.0: http://evil.example/",
+            "+ evil 1.0.0: http://evil.example/, no hash\n- gone 1.0.0",
+        ] {
+            assert!(matches!(found(evidence), Some((0, false, _))), "{evidence}");
+        }
+        for evidence in ["checksum = \"00aa\"", "name = \"gone\"", "- other 1.0.0"] {
+            assert_eq!(found(evidence), None, "{evidence}");
+        }
+        let before = found("~ b 1 → 2: crates.io");
+        change.files[0].body = Body::Summary { text: text.replace("gone", "else"), hunks: Vec::new() };
+        let after = match place(&claim("Cargo.lock", "~ b 1 → 2: crates.io"), &change) {
+            Placement::Anchored(anchor) => Some((anchor.line, anchor.unchanged, anchor.hunk)),
+            Placement::InFile(_) | Placement::Elsewhere => None,
+        };
+        assert_eq!(before, after, "its identity is the line, not the rest of the summary");
     }
 
     #[test]

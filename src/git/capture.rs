@@ -38,6 +38,28 @@ impl Repo {
         .map(Some)
     }
 
+    /// Returns the content of both sides, verified: `None` for a side that is not there, is a submodule or is too large to be read.
+    ///
+    /// # Errors
+    ///
+    /// A missing or altered object.
+    pub fn contents(&self, file: &FileChange) -> Result<[Option<Vec<u8>>; 2], GitError> {
+        let read = |leaf: Leaf, unstored: &Unstored| match (Source { repo: &self.gix, unstored }).content(leaf)? {
+            Content::Whole(bytes) if leaf.mode != Mode::Gitlink => Ok(Some(bytes.into_owned())),
+            Content::Whole(_) | Content::Oversize(_) => Ok(None),
+        };
+        let of = |side: &Option<Side>| {
+            let Some(side) = side else { return Ok(None) };
+            let leaf = Leaf { mode: side.mode, oid: side.oid };
+            match read(leaf, &Unstored::new()) {
+                // As above: what is only on disk.
+                Err(GitError::Missing { oid }) if oid == leaf.oid && self.work_dir().is_some() => read(leaf, &worktree::tracked(&self.gix)?.1),
+                content => content,
+            }
+        };
+        Ok([of(&file.old)?, of(&file.new)?])
+    }
+
     fn body_of(&self, leaf: Leaf, unstored: &Unstored) -> Result<Body, GitError> {
         Ok(Source { repo: &self.gix, unstored }.body(None, Some(leaf))?.0)
     }

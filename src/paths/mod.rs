@@ -28,17 +28,6 @@ pub enum Treatment {
 }
 
 impl Treatment {
-    /// Returns the report's `not_reviewed` reason; `None` for a file that is reviewed.
-    pub fn reason(self) -> Option<&'static str> {
-        match self {
-            Treatment::Review => None,
-            Treatment::Lockfile => Some("lockfile"),
-            Treatment::Generated => Some("generated"),
-            Treatment::Data => Some("data"),
-            Treatment::Excluded => Some("excluded"),
-        }
-    }
-
     /// Tells whether the policy takes the file out of review; such a change is at least standard (product contract, "not_reviewed").
     pub fn is_by_policy(self) -> bool {
         match self {
@@ -133,6 +122,16 @@ impl PathRules {
             Treatment::Review
         }
     }
+}
+
+/// Returns the key of the policy that could take a file out of review; `None` where none may, whatever its globs are.
+pub fn policy_key(file: &FileChange) -> Option<&'static str> {
+    let every = ["**".to_owned()];
+    // Data first: program text may be generated, never data.
+    let data = PolicyGlobs { data: &every, ..PolicyGlobs::default() };
+    let generated = PolicyGlobs { generated: &every, ..PolicyGlobs::default() };
+    let takes = |globs| PathRules::new(globs).is_ok_and(|rules| rules.treatment(file).is_by_policy());
+    [("data", data), ("generated", generated)].into_iter().find(|(_, globs)| takes(*globs)).map(|(key, _)| key)
 }
 
 #[derive(Clone, Copy, PartialEq)]

@@ -6,10 +6,11 @@
 mod strict;
 
 use crate::finding::{Claim, Provenance, Severity};
+use crate::json::Strict;
 use crate::reviewer::{Class, CompleteReply, Fault};
 use serde_json::{Map, Value};
 use std::collections::BTreeSet;
-use strict::{Strict, objects};
+use strict::objects;
 
 /// Claims in one reply; more make it malformed (threat T10).
 const MAX_CLAIMS: usize = 500;

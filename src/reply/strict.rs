@@ -1,8 +1,7 @@
 //! JSON as the reply contract wants it: no key twice, and objects picked out of prose without being fooled by broken ones.
 
-use serde::de::{self, Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use crate::json::Strict;
 use serde_json::{Map, Value};
-use std::fmt;
 
 /// Bytes that failed attempts to read an object may cost together, so that a hostile reply cannot cost quadratic time.
 const MAX_WASTE: usize = 16 << 20;
@@ -51,56 +50,4 @@ fn check(text: &str, broken: Option<usize>, end: usize, nonce: &str) -> Result<(
 fn place(text: &str, error: &serde_json::Error) -> usize {
     let before: usize = text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
     (before + error.column()).min(text.len())
-}
-
-/// A JSON value in which no object has a key twice. `serde_json` itself keeps the last one in silence.
-pub(super) struct Strict(pub(super) Value);
-
-impl<'de> Deserialize<'de> for Strict {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Strict, D::Error> {
-        struct StrictVisitor;
-        impl<'de> Visitor<'de> for StrictVisitor {
-            type Value = Strict;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("JSON")
-            }
-            fn visit_unit<E>(self) -> Result<Strict, E> {
-                Ok(Strict(Value::Null))
-            }
-            fn visit_bool<E>(self, value: bool) -> Result<Strict, E> {
-                Ok(Strict(value.into()))
-            }
-            fn visit_i64<E>(self, value: i64) -> Result<Strict, E> {
-                Ok(Strict(value.into()))
-            }
-            fn visit_u64<E>(self, value: u64) -> Result<Strict, E> {
-                Ok(Strict(value.into()))
-            }
-            fn visit_f64<E>(self, value: f64) -> Result<Strict, E> {
-                Ok(Strict(value.into()))
-            }
-            fn visit_str<E>(self, value: &str) -> Result<Strict, E> {
-                Ok(Strict(value.into()))
-            }
-            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Strict, A::Error> {
-                let mut list = Vec::new();
-                while let Some(Strict(item)) = items.next_element()? {
-                    list.push(item);
-                }
-                Ok(Strict(Value::Array(list)))
-            }
-            fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Strict, A::Error> {
-                let mut object = Map::new();
-                while let Some((key, Strict(value))) = entries.next_entry::<String, Strict>()? {
-                    if object.contains_key(&key) {
-                        return Err(de::Error::custom(format!("the key {key:?} stands twice")));
-                    }
-                    object.insert(key, value);
-                }
-                Ok(Strict(Value::Object(object)))
-            }
-        }
-        deserializer.deserialize_any(StrictVisitor)
-    }
 }

@@ -2,8 +2,9 @@
 //!
 //! A reviewer's words are data: control characters are shown as escapes, and what it suggests stands in a frame that says whose words they are (threat T11).
 
-use super::v1::{Attempt, Finding, Pass, Report, Subject};
+use super::v1::{Attempt, Coverage, Finding, Pass, Report, Subject};
 use crate::change::slice::is_hidden;
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Renders the report. Lines are wrapped by the terminal, not here, so that a path or a command can be copied whole.
@@ -83,8 +84,26 @@ fn banner(out: &mut String, report: &Report, subject: &Subject, ink: Ink) {
         line(out, &ink.yellow(&format!("  OVERRIDDEN until {} by override {}; nothing was sent to a reviewer", made.expires, made.id)));
         line(out, &format!("  its reason: {}", clean(&made.reason)));
     }
-    for skipped in &subject.coverage.not_reviewed {
-        line(out, &format!("  not reviewed: {} ({})", skipped.path, skipped.reason));
+    not_reviewed(out, &subject.coverage);
+}
+
+/// Lists what was not reviewed by its reason: some paths of each, and how many more there are. Of what went unreviewed as a whole only the number is news.
+fn not_reviewed(out: &mut String, coverage: &Coverage) {
+    const SHOWN: usize = 10;
+    let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    coverage.not_reviewed.iter().for_each(|one| by_reason.entry(one.reason).or_default().push(&one.path));
+    for (reason, paths) in by_reason {
+        let (shown, words) = match reason {
+            "not-sent" | "no-answer" => (0, reason),
+            "lockfile" => (SHOWN, "lockfile; a summary of it was reviewed"),
+            other => (SHOWN, other),
+        };
+        paths.iter().take(shown).for_each(|path| line(out, &format!("  not reviewed: {} ({words})", clean(path))));
+        let more = paths.len().saturating_sub(shown);
+        if more > 0 {
+            let more = if shown > 0 { format!("{more} more") } else { format!("{more} {}", if more == 1 { "path" } else { "paths" }) };
+            line(out, &format!("  not reviewed: {more} ({words}; the JSON report names each)"));
+        }
     }
 }
 
@@ -168,6 +187,9 @@ fn next(out: &mut String, report: &Report) {
         4 => &["Check the reviewer's `model` in your configuration against what its host serves."],
         6 => &["Start the reviewer, or set its `host` in your configuration."],
         7 => &["Set the key that the reviewer's entry names, or mend it."],
+        9 if report.reasons.iter().any(|reason| reason == "RG307") => &[
+            "Nothing was decided about the change, and trying again will not help. Split the push, or name what is large in the policy at the base.",
+        ],
         9 => &["Nothing was decided about the change. Try again, or add a second reviewer of another family."],
         11 => &["Every reviewer declined. Add one of another family, or have a person look."],
         16 => &[
@@ -229,6 +251,22 @@ mod tests {
         let text = render(&report, false);
         assert!(text.chars().all(|c| c == '\n' || !(c.is_control() || is_hidden(c))), "{text:?}");
         assert!(text.contains("⟨U+001B⟩[2Jb⟨U+009B⟩"), "{text}");
+    }
+
+    #[test]
+    fn no_path_is_left_out_without_being_counted() {
+        let path = |reason, n: usize| super::super::v1::NotReviewed { path: format!("p{n}\u{1b}"), reason };
+        let many = (0..25).map(|n| path("data", n)).chain((0..3).map(|n| path("not-sent", n))).chain([path("lockfile", 0)]);
+        let coverage = Coverage { not_reviewed: many.collect(), ..Coverage::default() };
+        let text = render(&Report { subjects: vec![Subject { coverage, ..Subject::default() }], ..Report::default() }, false);
+        assert_eq!(text.matches("(data)").count(), 10, "{text}");
+        for line in [
+            "  not reviewed: 15 more (data; the JSON report names each)\n",
+            "  not reviewed: 3 paths (not-sent; the JSON report names each)\n",
+            "  not reviewed: p0⟨U+001B⟩ (lockfile; a summary of it was reviewed)\n",
+        ] {
+            assert!(text.contains(line), "{text}");
+        }
     }
 
     #[test]

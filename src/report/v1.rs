@@ -129,20 +129,20 @@ pub struct Change {
 /// What was looked at.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Coverage {
-    /// Every changed path was sent, or is listed with its reason.
+    /// Nothing that should have been reviewed is among what was not.
     pub complete: bool,
-    /// Paths that were sent.
+    /// Paths that every mandatory pass has confirmed, both names of a renamed file.
     pub reviewed: Vec<String>,
-    /// Paths that were not.
+    /// All other changed paths.
     pub not_reviewed: Vec<NotReviewed>,
 }
 
-/// A path that was not sent.
+/// A path that was not reviewed.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct NotReviewed {
     /// Display form.
     pub path: String,
-    /// `binary`, `excluded`, `data`, `already-published`, …
+    /// `binary`, `lfs`, `excluded`, `generated`, `data`, `lockfile`, `already-published`; where it should have been reviewed, `too-large`, `not-sent`, `no-answer`.
     pub reason: &'static str,
 }
 

@@ -116,7 +116,7 @@ pub fn run(session: &Session, plan: &Plan, deadline: Deadline, stop: &dyn Fn() -
         plan.passes.iter().flat_map(|pass| (0..session.batches.len()).map(|batch| pass_job(session, pass.name, &pass.chain, batch))).collect();
     let finished = side_by_side(session, jobs, deadline, stop)?;
     let mut parts = finished.into_iter();
-    Ok(plan.passes.iter().map(|pass| join(pass.name, parts.by_ref().take(session.batches.len()).collect(), started)).collect())
+    Ok(plan.passes.iter().map(|pass| join(pass.name, &session.batches, parts.by_ref().take(session.batches.len()).collect(), started)).collect())
 }
 
 /// Builds the question for a nonce.
@@ -225,11 +225,11 @@ fn finished<T>(result: Option<(Chained<T>, Duration)>, log: &Mutex<Vec<Attempt>>
 }
 
 /// Joins the parts of one pass: reviewed only where every part was.
-fn join(name: PassName, parts: Vec<Finished<Review>>, started: Instant) -> PassResult {
-    let mut usage = Usage::default();
+fn join(name: PassName, batches: &[Batch], parts: Vec<Finished<Review>>, started: Instant) -> PassResult {
+    let (mut usage, mut unread) = (Usage::default(), Vec::new());
     let (mut reviews, mut claims, mut attempts, mut failed) = (Vec::new(), Vec::new(), Vec::new(), None);
     let (mut reviewer, mut model, mut human, mut degraded, mut took) = (None, None, None, false, Duration::ZERO);
-    for part in parts {
+    for (part, batch) in parts.into_iter().zip(batches) {
         part.attempts.iter().for_each(|attempt| usage += attempt.usage);
         attempts.extend(part.attempts);
         reviewer = part.reviewer.or(reviewer);
@@ -243,7 +243,10 @@ fn join(name: PassName, parts: Vec<Finished<Review>>, started: Instant) -> PassR
                 human = human.or_else(|| review.human().map(str::to_owned));
                 reviews.push(review);
             }
-            Err(fault) => failed = failed.or(Some(fault)),
+            Err(fault) => {
+                failed = failed.or(Some(fault));
+                unread.extend(batch.files.iter().cloned());
+            }
         }
     }
     let outcome = match (failed, Review::join(reviews)) {
@@ -252,5 +255,5 @@ fn join(name: PassName, parts: Vec<Finished<Review>>, started: Instant) -> PassR
         (None, None) => PassOutcome::of_fault(Fault::new(Class::TooLarge, "the change has no part that could be sent")),
     };
     let took = if took.is_zero() { started.elapsed() } else { took };
-    PassResult { name: name.as_str().to_owned(), reviewer, outcome, claims, human, degraded, attempts, model_reported: model, took, usage }
+    PassResult { name: name.as_str().to_owned(), reviewer, outcome, claims, human, unread, degraded, attempts, model_reported: model, took, usage }
 }

@@ -251,6 +251,7 @@ mod tests {
             outcome: PassOutcome::of_fault(Fault::new(last, "x")),
             claims: vec![],
             human: None,
+            unread: vec![],
             degraded: false,
             attempts: chain.iter().map(attempt).collect(),
             model_reported: None,

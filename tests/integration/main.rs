@@ -10,6 +10,7 @@ mod cases_range;
 mod cases_staged;
 mod commit;
 mod config;
+mod coverage;
 mod demo;
 mod diff;
 mod doctor;

@@ -1,6 +1,7 @@
 //! Asking: the reviewers, the words that are put to them, the passes side by side, and the refuter.
 
-use super::{Case, Context, Interrupt, Run};
+use super::fit::{self, MAX_PARTS};
+use super::{Case, Context, Interrupt, Run, case};
 use crate::author::Author;
 use crate::change::slice::{self, Slice};
 use crate::clock::{self, Deadline, Limit};
@@ -31,8 +32,6 @@ const SLICE: usize = 24 << 10;
 const OVERHEAD: usize = 16 << 10;
 /// The least that is sent in one call, in bytes of change, whatever a window leaves.
 const LEAST: usize = 1 << 10;
-/// Parts that one pass is cut into at the most.
-const MAX_PARTS: usize = 16;
 /// Subjects that are asked about at the same time.
 const SUBJECTS: usize = 8;
 /// The longest that a command which prints a key may take.
@@ -121,20 +120,22 @@ fn key_command(context: &Context, argv: &[String], deadline: Deadline) -> Result
 ///
 /// # Errors
 /// A reason to refuse where the change does not fit into as many parts as one pass may have.
-pub(super) fn briefing(case: &Case, capacity: usize, redactor: &Redactor) -> Result<Briefing, Reason> {
+pub(super) fn briefing(case: &Case, room: Room, redactor: &Redactor) -> Result<Briefing, Reason> {
     let redactor = redactor.clone();
     let fence = Mark::new(random::bits128());
-    let change = crate::change::Change { files: case.sent.clone(), already_published: Vec::new() };
+    let change = crate::change::Change { files: case.coverage.sent().to_vec(), already_published: Vec::new() };
     // Looked at before anything is cut: tens of megabytes must not cost the time that the deadline leaves.
-    let least = slice::size(&change, |_| true).div_ceil(capacity);
-    let slices = if least > MAX_PARTS { Vec::new() } else { slice::cut(&change, SLICE.min(capacity), |_| true) };
-    let parts = pack(slices, capacity);
-    let needed = parts.len().max(least);
-    if needed > MAX_PARTS {
-        let text = format!(
-            "the change needs {needed} calls for each pass, more than {MAX_PARTS}: split the push, or name generated and data files in the policy at the base"
-        );
-        return Err(Reason::new(Ground::TooLarge, text));
+    let least = slice::size(&change).div_ceil(room.call);
+    if least > MAX_PARTS {
+        return Err(fit::too_many_parts(&change, least));
+    }
+    let slices = slice::cut(&change, SLICE.min(room.call));
+    if let Some(reason) = fit::too_long_a_line(&change, &slices, room.most).or_else(|| in_no_slice(case, &slices)) {
+        return Err(reason);
+    }
+    let parts = pack(slices, room.call);
+    if parts.len() > MAX_PARTS {
+        return Err(fit::too_many_parts(&change, parts.len()));
     }
     let batches = parts
         .into_iter()
@@ -172,10 +173,30 @@ fn question(name: PassName) -> Pass {
     }
 }
 
-/// Returns the bytes of change that the preferred reviewer takes in one call. A smaller one passes, and is asked in smaller parts where nobody else answers.
-pub(super) fn capacity(plan: &Plan, specs: &[Spec]) -> usize {
+/// A file that is to be sent and is in no slice would be taken for reviewed; whatever made it so is a fault of the gate.
+fn in_no_slice(case: &Case, slices: &[Slice]) -> Option<Reason> {
+    case::lost(&case.coverage.unsliced(slices.iter().flat_map(|slice| &slice.files)))
+}
+
+/// How many bytes of change fit.
+#[derive(Clone, Copy)]
+pub(super) struct Room {
+    /// Into one call to the preferred reviewer. A smaller one passes, and is asked in smaller parts where nobody else answers.
+    call: usize,
+    /// Into one call at all: the least, over the passes, of what the largest window of its chain takes.
+    most: usize,
+}
+
+/// Returns the room that the reviewers of a plan have.
+pub(super) fn capacity(plan: &Plan, specs: &[Spec]) -> Room {
     let first = plan.passes.first().and_then(|pass| pass.chain.first());
-    first.map_or(LEAST, |link| room(&specs[link.reviewer]))
+    let most = |pass: &PassPlan| pass.chain.iter().map(|link| usable(&specs[link.reviewer])).max().unwrap_or_default();
+    Room { call: first.map_or(LEAST, |link| room(&specs[link.reviewer])), most: plan.passes.iter().map(most).min().unwrap_or_default() }
+}
+
+/// Returns the bytes of prompt that a reviewer takes, without room for an answer.
+fn usable(spec: &Spec) -> usize {
+    usize::try_from(spec.window * 9 / 10 * 3).unwrap_or(usize::MAX)
 }
 
 /// Returns the bytes of change that a reviewer takes in one call, with room left for the answer.
@@ -298,8 +319,8 @@ impl Panel<'_> {
         if links.is_empty() {
             return None;
         }
-        let capacity = links.iter().map(|link| room(&self.specs[link.reviewer])).min().unwrap_or_default();
-        let briefing = briefing(case, capacity, self.redactor).ok()?;
+        let call = links.iter().map(|link| room(&self.specs[link.reviewer])).min().unwrap_or_default();
+        let briefing = briefing(case, Room { call, most: usize::MAX }, self.redactor).ok()?;
         Some((briefing, Plan { passes, refuter: plan.refuter.clone(), ineligible: Vec::new() }))
     }
 

@@ -1,11 +1,12 @@
 //! A case: one subject with everything that is known about it before anybody is asked, and what came of asking.
 
-use super::{Context, Run, checks, key, no_reviewer, secrets};
+use super::{Context, Run, checks, fit, key, lockfiles, no_reviewer, secrets};
 use crate::author::Kind;
 use crate::change::subject::{Subject, SubjectId};
-use crate::change::{Body, BytePath, FileChange};
+use crate::change::{Body, BytePath, Change, FileChange};
 use crate::clock::Timestamp;
 use crate::config::{self, Mode, Policy, Refute, Verify, WhenUnavailable};
+use crate::coverage::{Asked, Coverage, Fate, Unreviewed};
 use crate::digest::{Digest, Fields};
 use crate::env::REVIEW_TIER;
 use crate::error::GateError;
@@ -13,7 +14,7 @@ use crate::finding::{Finding, Status};
 use crate::git::{PolicyFile, Repo};
 use crate::ledger::{Override, ReceiptKey, RefName};
 use crate::outcome::PassResult;
-use crate::paths::{Kind as PathKind, PathRules, PolicyGlobs};
+use crate::paths::{Kind as PathKind, PathRules, PolicyGlobs, Treatment};
 use crate::plan::{self, NoReviewer, Plan};
 use crate::prompts;
 use crate::redact::Leak;
@@ -29,10 +30,8 @@ pub(in crate::commands) struct Case {
     pub refs: Vec<RefName>,
     pub policy: Policy,
     pub sizing: Sizing,
-    /// The changed files that are sent.
-    pub sent: Vec<FileChange>,
-    /// Paths that are not, and why.
-    pub not_sent: Vec<(BytePath, &'static str)>,
+    /// What becomes of every changed path.
+    pub coverage: Coverage,
     pub leaks: Vec<Leak>,
     /// All that would be published could be searched for secrets.
     searched: bool,
@@ -63,20 +62,25 @@ impl Case {
         let policy = config::effective(&layers.base, layers.tip.as_ref(), run.now);
         let rules = rules(&policy)?;
         let as_captured = subject;
-        let subject = &revealed(run.repo, subject, &rules)?;
+        let summed = lockfiles::summed_up(run.repo, &revealed(run.repo, subject, &rules)?, &rules)?;
+        let subject = &summed.subject;
         let computed = size(run.context, subject, &rules);
         let too_low = run.request.tier.filter(|asked| *asked < computed.name);
         let too_low = too_low.map(|asked| {
             format!("--tier {asked} is below the computed {} and was not applied; only an override lets a change through with less", computed.name)
         });
         let sizing = raised(computed, run.request.tier);
-        let (sent, not_sent) = coverage(subject, &rules);
+        let coverage = coverage(&subject.change, &rules);
         let fresh = secrets::search(run, as_captured)?;
         let id = identity(subject, fresh.digest);
         let binary = subject.change.files.iter().filter(|file| file.body == Body::Binary && !rules.treatment(file).is_by_policy());
         let binary: Vec<&FileChange> = binary.collect();
-        let findings =
-            [checks::policy_edits(&id, &subject.change, &layers, policy.block), checks::unreadable_source(run.repo, &id, &binary)?].concat();
+        let findings = [
+            checks::policy_edits(&id, &subject.change, &layers, policy.block),
+            checks::unreadable_source(run.repo, &id, &binary)?,
+            lockfiles::findings(&id, &summed.alarms, policy.block),
+        ]
+        .concat();
         let (plan, mut reasons) = match plan_for(run, &sizing, &policy) {
             Ok(plan) => (Some(plan), Vec::new()),
             Err(reason) => (None, vec![reason]),
@@ -84,7 +88,8 @@ impl Case {
         reasons.extend(layers.broken_tip.iter().map(|why| Reason::new(Ground::Config, format!("the policy that would land cannot be read: {why}"))));
         reasons.extend(fresh.reason());
         reasons.extend(findings.iter().filter(|finding| finding.status == Status::Blocking).map(Reason::of_finding));
-        reasons.extend(too_large(&sent));
+        reasons.extend(too_large(coverage.sent()));
+        reasons.extend(lost(&coverage.lost(&as_captured.change)));
         let unsearched = unsearched(&fresh.too_large, subject, &rules);
         let searched = unsearched.is_none();
         reasons.extend(unsearched);
@@ -104,15 +109,15 @@ impl Case {
         let key = (!run.request.narrowed).then(|| key::of(&parts));
         let leniency = leniency(run, &policy, sizing.name);
         let notes =
-            [policy.notes.clone(), config::not_in_force(run.user, &policy), too_low.into_iter().collect(), unknown_tier(run.context)].concat();
+            [policy.notes.clone(), config::not_in_force(run.user, &policy), too_low.into_iter().collect(), unknown_tier(run.context), summed.notes]
+                .concat();
         Ok(Case {
             subject: subject.clone(),
             id,
             refs,
             policy,
             sizing,
-            sent,
-            not_sent,
+            coverage,
             leaks: fresh.leaks,
             searched,
             key,
@@ -156,6 +161,16 @@ impl Case {
             Basis::Judged(reasons)
         };
         SubjectVerdict { subject: self.id.clone(), basis: self.basis.clone().unwrap_or_else(judged), leniency: self.leniency }
+    }
+
+    /// Says who has looked at what was to be sent.
+    pub(super) fn asked(&self) -> Asked<'_> {
+        match self.basis {
+            // A receipt is left only where every mandatory pass had confirmed exactly this content.
+            Some(Basis::Receipt(_)) => Asked::Before,
+            Some(Basis::Nothing | Basis::Overridden(_)) => Asked::Nobody,
+            Some(Basis::Judged(_)) | None => Asked::Now(&self.passes),
+        }
     }
 
     /// Tells whether findings that would block are put to the refuter.
@@ -271,31 +286,28 @@ fn runs(path: &BytePath) -> bool {
     PathKind::Source.is(path) || PathKind::Manifest.is(path) || PathKind::is_governance(path)
 }
 
-/// Sorts the changed files into what is sent and what is listed with its reason.
-fn coverage(subject: &Subject, rules: &PathRules) -> (Vec<FileChange>, Vec<(BytePath, &'static str)>) {
-    let (mut sent, mut not_sent) = (Vec::new(), Vec::new());
-    for file in &subject.change.files {
-        let treatment = rules.treatment(file);
-        match &file.body {
-            _ if treatment.is_by_policy() => not_sent.push((file.path().clone(), treatment.reason().unwrap_or_default())),
-            Body::Binary => not_sent.push((file.path().clone(), "binary")),
-            // A lock file goes as the text it is until a summary of it exists: more scrutiny, never less.
-            Body::Text(_) | Body::Oversize => sent.push(file.clone()),
-        }
-    }
-    not_sent.extend(subject.change.already_published.iter().map(|path| (path.clone(), "already-published")));
-    (sent, not_sent)
+/// Sorts the changed files into what is sent and what is listed with its reason. A lock file is sent: as a summary where one could be made, else as the text it is.
+fn coverage(change: &Change, rules: &PathRules) -> Coverage {
+    Coverage::of(change, |file| match (rules.treatment(file), &file.body) {
+        (Treatment::Generated, _) => Fate::Listed(Unreviewed::Generated),
+        (Treatment::Data, _) => Fate::Listed(Unreviewed::Data),
+        (Treatment::Excluded, _) => Fate::Listed(Unreviewed::Excluded),
+        (Treatment::Review | Treatment::Lockfile, Body::Binary) => Fate::Listed(Unreviewed::Binary),
+        (Treatment::Review | Treatment::Lockfile, Body::Text(_) | Body::Summary { .. } | Body::Oversize) => Fate::Sent,
+    })
 }
 
-/// A file that is too large to be read as text, and that no policy names as data, cannot be reviewed.
+/// A changed path that is neither sent nor listed is a fault of the gate, and nothing passes on the strength of a review that missed it.
+pub(super) fn lost(paths: &[BytePath]) -> Option<Reason> {
+    let names: Vec<String> = paths.iter().map(ToString::to_string).collect();
+    (!names.is_empty()).then(|| Reason::new(Ground::Internal, format!("changed, and neither reviewed nor listed: {}", names.join(", "))))
+}
+
+/// A file that is too large to be read as text, and that no policy takes out of review, cannot be reviewed.
 fn too_large(sent: &[FileChange]) -> Option<Reason> {
-    let names: Vec<String> = sent.iter().filter(|file| file.body == Body::Oversize).map(|file| file.path().to_string()).collect();
-    (!names.is_empty()).then(|| {
-        Reason::new(
-            Ground::Unavailable,
-            format!("too large to be reviewed: {}; split it, or name it as `data` in the policy at the base", names.join(", ")),
-        )
-    })
+    let large: Vec<&FileChange> = sent.iter().filter(|file| file.body == Body::Oversize).collect();
+    (!large.is_empty())
+        .then(|| Reason::new(Ground::TooLarge, format!("too large to be reviewed: {}; {}", fit::named(&large, fit::blob), fit::REMEDY)))
 }
 
 /// A file that is too large to be searched for secrets refuses, unless the policy at the base calls it data: what nobody looked at must not leave in silence.

@@ -33,7 +33,9 @@ pub(super) fn unreadable_source(repo: &Repo, subject: &SubjectId, binary: &[&Fil
     for file in binary {
         let Some(side) = &file.new else { continue };
         let start = repo.first_bytes(side, 16)?;
-        let named = Kind::Source.is(&side.path) || Kind::Manifest.is(&side.path);
+        // Of what pins dependencies only one kind is meant to be binary.
+        let pins = Kind::Lockfile.is(&side.path) && !side.path.file_name().eq_ignore_ascii_case(b"bun.lockb");
+        let named = Kind::Source.is(&side.path) || Kind::Manifest.is(&side.path) || pins;
         let may_run = Kind::is_governance(&side.path) || side.mode == Mode::Executable && !start.is_empty();
         let path = file.path();
         let title = if named || start.starts_with(b"#!") {
@@ -80,7 +82,7 @@ fn is_known_binary(start: &[u8]) -> bool {
 }
 
 /// A check's finding needs no anchor and no refuter: it is a fact.
-fn finding(subject: &SubjectId, path: BytePath, rule: &str, severity: Severity, bar: Severity, title: String) -> Finding {
+pub(super) fn finding(subject: &SubjectId, path: BytePath, rule: &str, severity: Severity, bar: Severity, title: String) -> Finding {
     let mut id = Fields::new("review-gate check v1");
     id.add(path.as_bytes());
     id.add(&title);

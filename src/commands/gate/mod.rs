@@ -5,7 +5,9 @@
 mod ask;
 mod case;
 mod checks;
+mod fit;
 mod key;
+mod lockfiles;
 mod preview;
 mod raw;
 mod record;

@@ -35,8 +35,15 @@ fn write(dir: &Path, name: &str, text: &str) -> Option<PathBuf> {
     prune(dir);
     let path = dir.join(name);
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path).ok()?;
-    file.write_all(&text.as_bytes()[..text.len().min(MAX_BYTES)]).ok()?;
+    file.write_all(bounded(text).as_bytes()).ok()?;
     Some(path)
+}
+
+/// Returns the text as far as it is kept, with a mark where that is not all.
+fn bounded(text: &str) -> String {
+    let kept = &text[..text.floor_char_boundary(MAX_BYTES)];
+    let rest = text.len() - kept.len();
+    if rest == 0 { kept.to_owned() } else { format!("{kept}\n… [{rest} bytes cut]\n") }
 }
 
 fn prune(dir: &Path) {
@@ -63,7 +70,9 @@ mod tests {
         names.sort();
         assert_eq!(names.len(), MAX_FILES);
         assert!(names[0].ends_with("0005.txt"));
-        assert_eq!(fs::metadata(&names[0]).expect("a file").len(), MAX_BYTES as u64);
+        let kept = fs::read_to_string(&names[0]).expect("a file");
+        assert!(kept.len() < MAX_BYTES + 40 && kept.ends_with("xx\n… [1 bytes cut]\n"), "a cut has its mark");
+        assert_eq!(bounded("whole"), "whole");
         let linked = folder.path().join("linked");
         std::os::unix::fs::symlink(&dir, &linked).expect("a link");
         assert_eq!(write(&linked, "a.txt", "x"), None);

@@ -132,6 +132,9 @@ fn notes(run: &Run<'_>, cases: &[Case]) -> Vec<String> {
     if run.author.kind() == Kind::Unknown && cases.iter().any(|case| case.plan.is_some()) {
         notes.push("the author is unknown; set `author` in your configuration if you know".to_owned());
     }
+    if run.request.narrowed {
+        notes.push("only what `--file` names was looked at; the review of anything else is still to come, and no receipt is left".to_owned());
+    }
     notes.sort();
     notes.dedup();
     notes.iter().map(|note| run.redactor.clean(note)).collect()
@@ -169,19 +172,7 @@ fn subject(run: &Run<'_>, case: &Case, word: Word) -> v1::Subject {
             floors: case.sizing.floors.iter().map(ToString::to_string).collect(),
         },
         change: v1::Change { files: change.files.len(), added, deleted, digest: format!("sha256:{}", change.digest()) },
-        coverage: v1::Coverage {
-            complete: case.sent.iter().all(|file| file.body != crate::change::Body::Oversize),
-            reviewed: if case.passes.is_empty() {
-                Vec::new()
-            } else {
-                case.sent.iter().map(|file| run.redactor.clean(&file.path().to_string())).collect()
-            },
-            not_reviewed: case
-                .not_sent
-                .iter()
-                .map(|(path, reason)| v1::NotReviewed { path: run.redactor.clean(&path.to_string()), reason })
-                .collect(),
-        },
+        coverage: coverage(run, case),
         passes: case.passes.iter().map(|result| pass(run, case, result)).collect(),
         verifier: "SKIPPED",
         criteria: Vec::new(),
@@ -193,6 +184,22 @@ fn subject(run: &Run<'_>, case: &Case, word: Word) -> v1::Subject {
             expires: made.expires.to_string(),
         }),
     }
+}
+
+/// Puts every changed path into one of the two lists.
+fn coverage(run: &Run<'_>, case: &Case) -> v1::Coverage {
+    let mut coverage = v1::Coverage { complete: true, ..v1::Coverage::default() };
+    for (path, why) in case.coverage.account(case.asked()) {
+        let path = run.redactor.clean(&path.to_string());
+        match why {
+            None => coverage.reviewed.push(path),
+            Some(why) => {
+                coverage.complete &= !why.is_missing();
+                coverage.not_reviewed.push(v1::NotReviewed { path, reason: why.as_str() });
+            }
+        }
+    }
+    coverage
 }
 
 fn pass(run: &Run<'_>, case: &Case, result: &PassResult) -> v1::Pass {
@@ -290,11 +297,11 @@ fn finding(run: &Run<'_>, finding: &Finding) -> v1::Finding {
     }
 }
 
-/// Evidence is kept whole to be found again; a report shows so much of it.
+/// Evidence is kept whole to be found again; a report shows so much of it, and says so.
 fn clip(text: &str) -> String {
     const MOST: usize = 4096;
     match text.char_indices().nth(MOST) {
-        Some((end, _)) => format!("{}…", &text[..end]),
+        Some((end, _)) => format!("{}\n… [{} more bytes]", &text[..end], text.len() - end),
         None => text.to_owned(),
     }
 }
