@@ -31,6 +31,8 @@ mod differential;
 mod fixture;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tree_pairs;
 
 pub use capture::Options;
 pub use error::GitError;
