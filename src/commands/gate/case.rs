@@ -1,9 +1,9 @@
 //! A case: one subject with everything that is known about it before anybody is asked, and what came of asking.
 
-use super::{Context, Run, checks, key, no_reviewer, secrets};
+use super::{Context, Run, checks, key, no_reviewer, secrets, told};
 use crate::author::Kind;
 use crate::change::subject::{Subject, SubjectId};
-use crate::change::{Body, BytePath, FileChange};
+use crate::change::{Body, BytePath, FileChange, line_ends};
 use crate::clock::Timestamp;
 use crate::config::{self, Mode, Policy, Refute, Verify, WhenUnavailable};
 use crate::digest::{Digest, Fields};
@@ -69,13 +69,15 @@ impl Case {
             format!("--tier {asked} is below the computed {} and was not applied; only an override lets a change through with less", computed.name)
         });
         let sizing = raised(computed, run.request.tier);
-        let (sent, not_sent) = coverage(subject, &rules);
         let fresh = secrets::search(run, as_captured)?;
         let id = identity(subject, fresh.digest);
+        let told = told::of(run.repo, &id, subject, &rules)?;
+        let (sent, not_sent) = coverage(subject, &rules, &told.lfs);
         let binary = subject.change.files.iter().filter(|file| file.body == Body::Binary && !rules.treatment(file).is_by_policy());
         let binary: Vec<&FileChange> = binary.collect();
         let findings =
-            [checks::policy_edits(&id, &subject.change, &layers, policy.block), checks::unreadable_source(run.repo, &id, &binary)?].concat();
+            [checks::policy_edits(&id, &subject.change, &layers, policy.block), checks::unreadable_source(run.repo, &id, &binary)?, told.findings]
+                .concat();
         let (plan, mut reasons) = match plan_for(run, &sizing, &policy) {
             Ok(plan) => (Some(plan), Vec::new()),
             Err(reason) => (None, vec![reason]),
@@ -92,7 +94,8 @@ impl Case {
         let key = (!run.request.narrowed).then(|| key::of(run, subject, &policy, &sizing, plan.as_ref(), fresh.digest));
         let leniency = leniency(run, &policy, sizing.name);
         let notes =
-            [policy.notes.clone(), config::not_in_force(run.user, &policy), too_low.into_iter().collect(), unknown_tier(run.context)].concat();
+            [policy.notes.clone(), config::not_in_force(run.user, &policy), too_low.into_iter().collect(), unknown_tier(run.context), told.notes]
+                .concat();
         Ok(Case {
             subject: subject.clone(),
             id,
@@ -233,10 +236,14 @@ fn raised(sizing: Sizing, asked: Option<Tier>) -> Sizing {
 }
 
 /// Shows content whole where nobody was shown it before: it was data or generated under its old name or mode, or the old side is binary and the new one is text.
+/// Tells in a line what only changes line ends.
 fn revealed(repo: &Repo, subject: &Subject, rules: &PathRules) -> Result<Subject, GateError> {
     let mut subject = subject.clone();
     for file in &mut subject.change.files {
         let (Some(old), Some(new)) = (&file.old, &file.new) else { continue };
+        if let Some(ends) = line_ends::only(file) {
+            file.body = Body::LineEnds(ends);
+        }
         let was_out_of_review = rules.of_side(old).is_by_policy() || file.body == Body::Binary;
         // The same content under another name or mode has no difference to show; it may be binary all the same.
         let moved = old.oid == new.oid;
@@ -253,15 +260,16 @@ fn revealed(repo: &Repo, subject: &Subject, rules: &PathRules) -> Result<Subject
 }
 
 /// Sorts the changed files into what is sent and what is listed with its reason.
-fn coverage(subject: &Subject, rules: &PathRules) -> (Vec<FileChange>, Vec<(BytePath, &'static str)>) {
+fn coverage(subject: &Subject, rules: &PathRules, lfs: &BTreeSet<BytePath>) -> (Vec<FileChange>, Vec<(BytePath, &'static str)>) {
     let (mut sent, mut not_sent) = (Vec::new(), Vec::new());
     for file in &subject.change.files {
         let treatment = rules.treatment(file);
         match &file.body {
             _ if treatment.is_by_policy() => not_sent.push((file.path().clone(), treatment.reason().unwrap_or_default())),
             Body::Binary => not_sent.push((file.path().clone(), "binary")),
+            Body::Text(_) if lfs.contains(file.path()) => not_sent.push((file.path().clone(), "lfs")),
             // A lock file goes as the text it is until a summary of it exists: more scrutiny, never less.
-            Body::Text(_) | Body::Oversize => sent.push(file.clone()),
+            Body::Text(_) | Body::LineEnds(_) | Body::Utf16(_) | Body::Oversize => sent.push(file.clone()),
         }
     }
     not_sent.extend(subject.change.already_published.iter().map(|path| (path.clone(), "already-published")));

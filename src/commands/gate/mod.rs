@@ -10,6 +10,7 @@ mod preview;
 mod raw;
 mod record;
 mod secrets;
+mod told;
 mod view;
 
 use case::Case;
