@@ -5,12 +5,14 @@
 mod common;
 
 mod author;
+mod cases_bytes;
 mod commit;
 mod config;
 mod demo;
 mod diff;
 mod faults;
 mod framework;
+mod git_lies;
 mod help;
 mod install;
 mod interrupt;
