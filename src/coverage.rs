@@ -134,7 +134,7 @@ impl Coverage {
             (_, Asked::Nobody | Asked::Now([])) => Some(Unreviewed::NotSent),
             (_, Asked::Now(passes)) if unread.contains(file.path()) || passes.iter().any(answers_nothing) => Some(Unreviewed::NoAnswer),
             (Body::Summary { .. }, Asked::Before | Asked::Now(_)) => Some(Unreviewed::Lockfile),
-            (Body::Text(_) | Body::Binary, Asked::Before | Asked::Now(_)) => None,
+            (Body::Text(_) | Body::LineEnds(_) | Body::Utf16(_) | Body::Binary, Asked::Before | Asked::Now(_)) => None,
         };
         let sent = self.sent.iter().flat_map(|file| file.paths().map(move |path| (path, fate(file))));
         let mut all = BTreeMap::new();

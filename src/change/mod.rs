@@ -2,12 +2,16 @@
 //!
 //! Plain values and pure functions. Where the bytes come from is `git/`'s business; what they mean is `tier`'s, `review`'s and `verdict`'s.
 
+pub mod lfs;
+pub mod line_ends;
 pub mod oid;
 pub mod patch;
 pub mod path;
 pub mod slice;
 pub mod subject;
+pub mod utf16;
 
+pub use line_ends::LineEnds;
 pub use oid::Oid;
 pub use path::BytePath;
 
@@ -78,6 +82,10 @@ pub enum Status {
 pub enum Body {
     /// Text on both sides that exist. Empty where only mode or path changed, or an empty file came or went.
     Text(Vec<Hunk>),
+    /// A side is text in UTF-16, which git prints as binary; the lines are those of the decoded text. Printed as git prints it, and reviewed as what it is.
+    Utf16(Vec<Hunk>),
+    /// Many lines change, each only in its end. What is captured is text; this is what it becomes on its way to a reviewer.
+    LineEnds(LineEnds),
     /// A NUL byte in the first 8,000 bytes of a side: decided by content, whatever attributes say.
     Binary,
     /// A side is too large to be read as text (over the limit that `git/` states, in bytes). Git itself would print it as binary.
@@ -197,14 +205,19 @@ impl FileChange {
     /// Returns the hunks; empty for anything that is not text. Those of a summary are there to be counted, and are not shown.
     pub fn hunks(&self) -> &[Hunk] {
         match &self.body {
-            Body::Text(hunks) | Body::Summary { hunks, .. } => hunks,
-            Body::Binary | Body::Oversize => &[],
+            Body::Text(hunks) | Body::Utf16(hunks) | Body::Summary { hunks, .. } => hunks,
+            Body::LineEnds(_) | Body::Binary | Body::Oversize => &[],
         }
     }
 
     /// Counts the added and the removed lines; a binary counts none (requirement T03).
     pub fn counts(&self) -> (usize, usize) {
-        self.hunks().iter().map(Hunk::counts).fold((0, 0), |(a, r), (added, removed)| (a + added, r + removed))
+        match &self.body {
+            Body::LineEnds(ends) => (ends.lines(), ends.lines()),
+            Body::Text(_) | Body::Utf16(_) | Body::Binary | Body::Oversize | Body::Summary { .. } => {
+                self.hunks().iter().map(Hunk::counts).fold((0, 0), |(a, r), (added, removed)| (a + added, r + removed))
+            }
+        }
     }
 }
 

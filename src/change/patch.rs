@@ -19,6 +19,16 @@ impl Style {
         }
     }
 
+    /// Tells whether the content is written line by line. Git takes UTF-16 for binary; a reviewer reads it.
+    fn shows_lines(self, body: &Body) -> bool {
+        match body {
+            Body::Text(_) => true,
+            Body::Utf16(_) => self == Style::Prompt,
+            // A summary is no hunk; whoever shows it writes it behind the header.
+            Body::LineEnds(_) | Body::Binary | Body::Oversize | Body::Summary { .. } => false,
+        }
+    }
+
     /// Writes a path without prefix, as the lines about renames have it.
     fn bare(self, path: &BytePath) -> Vec<u8> {
         path.quoted("", self == Style::Git)
@@ -33,7 +43,9 @@ pub fn write(change: &Change, style: Style, out: &mut Vec<u8>) {
 /// Writes one file.
 pub fn file(changed: &FileChange, style: Style, out: &mut Vec<u8>) {
     header(changed, style, out);
-    changed.hunks().iter().for_each(|part| hunk(part, out));
+    if style.shows_lines(&changed.body) {
+        changed.hunks().iter().for_each(|part| hunk(part, out));
+    }
 }
 
 /// Writes what stands before the hunks of a file; all there is where it has none.
@@ -53,11 +65,15 @@ pub fn header(changed: &FileChange, style: Style, out: &mut Vec<u8>) {
         Body::Text(hunks) if hunks.is_empty() => {}
         // Its own first line says what it is; there are no lines of the file for these names to stand over.
         Body::Summary { .. } => {}
-        Body::Text(_) => {
+        body if style.shows_lines(body) => {
+            if matches!(body, Body::Utf16(_)) {
+                line(out, &[b"encoding UTF-16, shown decoded"]);
+            }
             line(out, &[b"--- ", &old_name, blank_mark(&old_name)]);
             line(out, &[b"+++ ", &new_name, blank_mark(&new_name)]);
         }
-        Body::Binary | Body::Oversize => line(out, &[b"Binary files ", &old_name, b" and ", &new_name, b" differ"]),
+        Body::LineEnds(ends) => line(out, &[ends.to_string().as_bytes()]),
+        Body::Text(_) | Body::Utf16(_) | Body::Binary | Body::Oversize => line(out, &[b"Binary files ", &old_name, b" and ", &new_name, b" differ"]),
     }
 }
 
@@ -129,13 +145,18 @@ mod tests {
     }
 
     fn text() -> Body {
-        Body::Text(vec![Hunk { old_start: 0, old_lines: 0, new_start: 1, new_lines: 1, section: b"fn x".to_vec(), text: b"+x\n".to_vec() }])
+        Body::Text(lines())
+    }
+
+    fn lines() -> Vec<Hunk> {
+        vec![Hunk { old_start: 0, old_lines: 0, new_start: 1, new_lines: 1, section: b"fn x".to_vec(), text: b"+x\n".to_vec() }]
     }
 
     #[test]
     fn each_kind_of_change_has_gits_header() {
         use Mode::{Executable, Regular};
         let empty = || Body::Text(Vec::new());
+        let utf16 = || Body::Utf16(lines());
         let cases = [
             (
                 printed(Status::Added, None, side("a b", Regular, "1"), text(), Style::Git),
@@ -152,6 +173,14 @@ mod tests {
             (
                 printed(Status::Modified, side("x", Regular, "1"), side("x", Regular, "2"), Body::Binary, Style::Git),
                 "diff --git a/x b/x\nindex <1>..<2> 100644\nBinary files a/x and b/x differ\n",
+            ),
+            (
+                printed(Status::Added, None, side("x", Regular, "1"), utf16(), Style::Git),
+                "diff --git a/x b/x\nnew file mode 100644\nindex <0>..<1>\nBinary files /dev/null and b/x differ\n",
+            ),
+            (
+                printed(Status::Added, None, side("x", Regular, "1"), utf16(), Style::Prompt),
+                "diff --git a/x b/x\nnew file mode 100644\nindex <0>..<1>\nencoding UTF-16, shown decoded\n--- /dev/null\n+++ b/x\n@@ -0,0 +1 @@ fn x\n+x\n",
             ),
             (
                 printed(Status::Renamed { similarity: 70 }, side("x", Regular, "1"), side("é", Regular, "2"), text(), Style::Prompt),

@@ -1,5 +1,6 @@
 //! Paths as git has them: bytes. How they are shown, and how they are read back.
 
+use super::slice::visible;
 use std::fmt;
 
 /// A path inside the repository: bytes separated by `/`, not necessarily UTF-8.
@@ -23,9 +24,9 @@ impl BytePath {
     }
 
     /// Writes the path as `git diff` does: in double quotes with C escapes where it holds a control character, a quote or a backslash, and, with
-    /// `ascii_only` (git's default, `core.quotePath`), any byte above 0x7f.
+    /// `ascii_only` (git's default, `core.quotePath`), any byte above 0x7f; without it, those of a path that is not UTF-8 or holds a character that would be hidden.
     pub fn quoted(&self, prefix: &str, ascii_only: bool) -> Vec<u8> {
-        let high_is_text = !ascii_only && std::str::from_utf8(&self.0).is_ok();
+        let high_is_text = !ascii_only && !self.0.is_ascii() && is_plain_text(&self.0);
         let plain = |byte: u8| matches!(byte, b' '..=b'~' if byte != b'"' && byte != b'\\') || (byte > 0x7f && high_is_text);
         let mut out = Vec::with_capacity(prefix.len() + self.0.len() + 2);
         if self.0.iter().all(|byte| plain(*byte)) {
@@ -85,6 +86,11 @@ impl BytePath {
     }
 }
 
+/// Tells whether the bytes are UTF-8 in which every character shows as itself in a prompt.
+fn is_plain_text(bytes: &[u8]) -> bool {
+    std::str::from_utf8(bytes).is_ok_and(|text| visible(bytes) == text)
+}
+
 /// The form of reports and prompts: plain where it is plain UTF-8, else git's quoted form. [`BytePath::parse`] reads it back.
 impl fmt::Display for BytePath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -110,10 +116,24 @@ mod tests {
 
     #[test]
     fn every_path_round_trips_through_its_display_form() {
-        let cases: [&[u8]; 9] = [b"src/a.rs", b"a b/ b", b"n\nl", b"t\tb", b"q\"u", b"back\\slash", b"lat\xe9", "é".as_bytes(), b"\x1b[2J"];
+        let hidden = "a\u{202e}é".as_bytes();
+        let cases: [&[u8]; 11] = [
+            b"src/a.rs",
+            b"a b/ b",
+            b"n\nl",
+            b"t\tb",
+            b"q\"u",
+            b"back\\slash",
+            b"lat\xe9",
+            "é".as_bytes(),
+            b"\x1b[2J",
+            hidden,
+            "⟨U+202E⟩".as_bytes(),
+        ];
         for bytes in cases {
             let path = BytePath::new(bytes);
             assert_eq!(BytePath::parse(&path.to_string()), Some(path.clone()), "{path}");
+            assert_eq!(visible(path.to_string().as_bytes()), path.to_string(), "a prompt shows it as the report does");
         }
     }
 

@@ -67,6 +67,10 @@ pub fn is_pre_existing(claim: &Claim, anchor: &Anchor) -> bool {
 /// Finds the changed file that a reviewer means: the exact path (plain or quoted, with or without `a/` or `b/`, a line number behind it), else the only one that
 /// it is a suffix of or that is a suffix of it. Never by the base name alone where that is ambiguous (requirement D14).
 fn named_file<'a>(named: &str, change: &'a Change) -> Option<&'a FileChange> {
+    // A name may begin or end in what else would be dressing.
+    if let Some(file) = BytePath::parse(named).and_then(|path| change.file(&path)) {
+        return Some(file);
+    }
     let named = named.trim().trim_matches('`').trim();
     let path = BytePath::parse(without_line(named))?;
     let bytes = path.as_bytes();
@@ -285,6 +289,15 @@ mod tests {
         let change = change("src/pay.rs", TEXT);
         for file in ["src/pay.rs:21", "src/pay.rs:21-22", "/home/me/repo/src/pay.rs", "", "other.rs", "b/src/pay.rs", "pay.rs:3", "`src/pay.rs`"] {
             assert!(matches!(place(&claim(file, "charge(user, amount);"), &change), Placement::Anchored(_)), "{file}");
+        }
+    }
+
+    #[test]
+    fn a_path_is_itself_before_it_is_anything_else() {
+        for path in [" a.rs", "a.rs ", "`a.rs`", "a.rs:7", "b/a.rs"] {
+            let mut both = change(path, TEXT);
+            both.files.extend(change("a.rs", TEXT).files);
+            assert_eq!(place(&claim(path, "delete_everything();"), &both), Placement::InFile(path.into()));
         }
     }
 

@@ -5,7 +5,7 @@ use super::rename::{self, Pair, Place};
 use super::text;
 use super::tree::{Entry, Leaf};
 use super::{GitError, Repo, narrow, object, worktree};
-use crate::change::{Body, BytePath, Change, FileChange, Mode, Oid, Side};
+use crate::change::{Body, BytePath, Change, FileChange, Mode, Oid, Side, utf16};
 use gix::Repository;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -148,10 +148,21 @@ impl Source<'_> {
         let (old, new) = (read(old)?, read(new)?);
         let body = match (&old, &new) {
             (Content::Oversize(_), _) | (_, Content::Oversize(_)) => Body::Oversize,
-            (Content::Whole(old), Content::Whole(new)) if text::is_binary(old) || text::is_binary(new) => Body::Binary,
+            (Content::Whole(old), Content::Whole(new)) if text::is_binary(old) || text::is_binary(new) => decoded(old, new),
             (Content::Whole(old), Content::Whole(new)) => Body::Text(text::hunks(old, new)),
         };
         Ok((body, [old.size(), new.size()]))
+    }
+}
+
+/// Compares content that git takes for binary: as text where both sides are text, one at least in UTF-16. Where only the encoding changed there is no line
+/// to show, and it stays binary.
+fn decoded(old: &[u8], new: &[u8]) -> Body {
+    let read = |bytes: &[u8]| utf16::text(bytes).map(String::into_bytes).or_else(|| (!text::is_binary(bytes)).then(|| bytes.to_vec()));
+    let (Some(old), Some(new)) = (read(old), read(new)) else { return Body::Binary };
+    match text::hunks(&old, &new) {
+        hunks if hunks.is_empty() => Body::Binary,
+        hunks => Body::Utf16(hunks),
     }
 }
 
@@ -237,6 +248,35 @@ mod tests {
         assert_eq!((&file.body, whole(file)), (&Body::Binary, Some("+on disk\n".to_owned())));
         sandbox.write("disk", "changed since\n");
         assert!(matches!(repo.shown_whole(file), Err(GitError::Missing { .. })));
+    }
+
+    #[test]
+    fn utf_16_is_read_as_text_beside_text_of_any_kind() {
+        let sandbox = Sandbox::new(&[]);
+        let wide = |text: &str| text.encode_utf16().flat_map(u16::to_be_bytes).collect::<Vec<u8>>();
+        for (path, content) in
+            [("same", wide("a\nb\n")), ("from-text", b"a\nb\n".to_vec()), ("encoding", b"a\nb\n".to_vec()), ("binary", b"\0".to_vec())]
+        {
+            sandbox.write(path, content);
+        }
+        sandbox.git(&["add", "."]);
+        sandbox.commit();
+        for (path, text) in [("same", "a\nB\n"), ("from-text", "a\nB\n"), ("encoding", "a\nb\n"), ("binary", "a\n"), ("new", "\u{feff}a\n")] {
+            sandbox.write(path, wide(text));
+        }
+        sandbox.git(&["add", "."]);
+        let hunk = |file: &FileChange| file.hunks().first().map(|hunk| String::from_utf8_lossy(&hunk.text).into_owned());
+        let change = staged(&sandbox, &Options::default());
+        let shown: Vec<_> = change.files.iter().map(|file| (file.path().to_string(), matches!(file.body, Body::Utf16(_)), hunk(file))).collect();
+        let lines = |text: &str| Some(text.to_owned());
+        let expected = [
+            ("binary", false, None),
+            ("encoding", false, None),
+            ("from-text", true, lines(" a\n-b\n+B\n")),
+            ("new", true, lines("+\u{feff}a\n")),
+            ("same", true, lines(" a\n-b\n+B\n")),
+        ];
+        assert_eq!(shown, expected.map(|(path, decoded, text)| (path.to_owned(), decoded, text)));
     }
 
     #[test]

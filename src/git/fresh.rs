@@ -116,7 +116,7 @@ impl Search<'_> {
         }
         let Some(new) = file.new.as_ref().filter(|side| side.mode != Mode::Gitlink) else { return Ok(()) };
         match &file.body {
-            Body::Text(_) | Body::Binary | Body::Oversize | Body::Summary { .. } => {
+            Body::Text(_) | Body::LineEnds(_) | Body::Utf16(_) | Body::Binary | Body::Oversize | Body::Summary { .. } => {
                 let old = file.old.as_ref().filter(|side| side.mode != Mode::Gitlink).map(|side| side.oid);
                 match self.blob(None, &new.path, new.oid, old.into_iter().collect()) {
                     // A file of the worktree that was never added has no object: what its hunks add is all there is to go by.

@@ -10,6 +10,7 @@ pub mod fresh;
 mod history;
 pub mod index;
 mod known;
+pub mod marks;
 mod narrow;
 pub mod object;
 pub mod open;
@@ -34,10 +35,13 @@ mod differential;
 mod fixture;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tree_pairs;
 
 pub use capture::Options;
 pub use error::GitError;
 pub use fresh::FreshFile;
+pub use marks::Marked;
 pub use open::Repo;
 pub use policy::PolicyFile;
 pub use push::{FrameworkPush, parse_lines};

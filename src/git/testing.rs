@@ -84,7 +84,7 @@ impl Random {
         (self.0 >> 11) as usize % limit
     }
 
-    fn of<T: Copy>(&mut self, choices: &[T]) -> T {
+    pub(super) fn of<T: Copy>(&mut self, choices: &[T]) -> T {
         choices[self.below(choices.len())]
     }
 }

@@ -128,11 +128,13 @@ impl<'r> Disk<'r> {
         })
     }
 
-    /// Tells by size and times whether the file is the one that the index knows, as git does.
+    /// Tells by size and times whether the file is the one that the index knows, more strictly than git does: to the nanosecond, and never where the file was
+    /// touched in the second in which the index was written. Anybody can set a file back to an old time of content, not to one of its status.
     fn unchanged(&self, found: &Metadata, entry: &gix::index::Entry) -> bool {
-        let options = gix::index::entry::stat::Options::default();
+        let (coarse, written) = (gix::index::entry::stat::Options::default(), self.index.timestamp());
         let Ok(found) = Stat::from_fs(found) else { return false };
-        entry.stat.matches(&found, options) && !entry.stat.is_racy(self.index.timestamp(), options)
+        let is_racy = entry.stat.is_racy(written, coarse) || i64::from(entry.stat.ctime.secs) >= written.unix_seconds();
+        !is_racy && entry.stat.matches(&found, gix::index::entry::stat::Options { use_nsec: true, ..coarse })
     }
 
     /// Returns the commit that a submodule has checked out; the index's where it has none.

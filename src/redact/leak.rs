@@ -1,7 +1,7 @@
 //! Secrets in what would be published: in added text they refuse the push (status 16), because publishing is what leaks them.
 
-use super::{Hit, Redactor, utf16};
-use crate::change::{BytePath, Change, FileChange, Origin};
+use super::{Hit, Redactor};
+use crate::change::{BytePath, Change, FileChange, Origin, utf16};
 use crate::digest::Digest;
 use std::collections::BTreeSet;
 
@@ -69,7 +69,7 @@ impl Redactor {
     /// Everything in a text, once for each value and line. The bytes are read as they are too: what only looks like UTF-16 hides nothing.
     fn all(&self, text: &[u8]) -> Vec<Hit> {
         let read = |text: &[u8]| self.own(text).into_iter().chain(self.hits(text)).collect::<Vec<_>>();
-        let decoded = utf16::decoded(text).map(|text| read(text.as_bytes())).unwrap_or_default();
+        let decoded = utf16::searchable(text).map(|text| read(text.as_bytes())).unwrap_or_default();
         let mut seen = BTreeSet::new();
         read(text).into_iter().chain(decoded).filter(|hit| seen.insert((hit.digest, hit.line))).collect()
     }

@@ -7,6 +7,9 @@ use crate::change::slice::is_hidden;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
+/// How many lines of evidence are shown.
+const QUOTED: usize = 6;
+
 /// Renders the report. Lines are wrapped by the terminal, not here, so that a path or a command can be copied whole.
 pub fn render(report: &Report, color: bool) -> String {
     let ink = Ink(color);
@@ -150,8 +153,11 @@ fn show(out: &mut String, finding: &Finding, ink: Ink) {
     if let Some(note) = &finding.note {
         line(out, &format!("  {}", clean(note)));
     }
-    for quoted in finding.evidence.lines().take(6) {
+    for quoted in finding.evidence.lines().take(QUOTED) {
         line(out, &format!("  > {}", clean(quoted)));
+    }
+    if let more @ 1.. = finding.evidence.lines().count().saturating_sub(QUOTED) {
+        line(out, &format!("  > … {more} more lines, whole in `--format json`"));
     }
     for (name, text) in [("issue", &finding.issue), ("case", &finding.failing_case), ("reviewer suggests", &finding.fix)] {
         if !text.trim().is_empty() {

@@ -6,6 +6,7 @@ mod common;
 
 mod ahead;
 mod author;
+mod cases_bytes;
 mod cases_range;
 mod cases_staged;
 mod commit;
@@ -17,6 +18,7 @@ mod doctor;
 mod faults;
 mod forks;
 mod framework;
+mod git_lies;
 mod help;
 mod install;
 mod interrupt;

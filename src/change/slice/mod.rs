@@ -70,8 +70,8 @@ pub fn size_of(file: &FileChange) -> usize {
     patch::header(file, Style::Prompt, &mut header);
     let lines = match &file.body {
         Body::Summary { text, .. } => text.len(),
-        Body::Text(hunks) => hunks.iter().map(|hunk| hunk.text.len()).sum(),
-        Body::Binary | Body::Oversize => 0,
+        Body::Text(hunks) | Body::Utf16(hunks) => hunks.iter().map(|hunk| hunk.text.len()).sum(),
+        Body::LineEnds(_) | Body::Binary | Body::Oversize => 0,
     };
     header.len() + lines
 }
@@ -81,7 +81,7 @@ fn parts(file: &FileChange, budget: usize) -> Vec<String> {
     let header = shown(|out| patch::header(file, Style::Prompt, out));
     let whole = match &file.body {
         Body::Summary { text, .. } => text.clone(),
-        Body::Text(_) | Body::Binary | Body::Oversize => file.hunks().iter().map(text).collect(),
+        Body::Text(_) | Body::Utf16(_) | Body::LineEnds(_) | Body::Binary | Body::Oversize => file.hunks().iter().map(text).collect(),
     };
     if header.len() + whole.len() <= budget {
         return vec![header + &whole];
@@ -89,7 +89,9 @@ fn parts(file: &FileChange, budget: usize) -> Vec<String> {
     let room = budget.saturating_sub(header.len() + MARKS);
     let pieces = match &file.body {
         Body::Summary { .. } => whole.split_inclusive('\n').map(str::to_owned).collect(),
-        Body::Text(_) | Body::Binary | Body::Oversize => file.hunks().iter().flat_map(|hunk| fitting(hunk, room)).collect(),
+        Body::Text(_) | Body::Utf16(_) | Body::LineEnds(_) | Body::Binary | Body::Oversize => {
+            file.hunks().iter().flat_map(|hunk| fitting(hunk, room)).collect()
+        }
     };
     let parts = joined(pieces, room);
     let last = parts.len();

@@ -1,9 +1,9 @@
 //! A case: one subject with everything that is known about it before anybody is asked, and what came of asking.
 
-use super::{Context, Run, checks, fit, key, lockfiles, no_reviewer, secrets};
+use super::{Context, Run, checks, fit, key, lockfiles, no_reviewer, secrets, told};
 use crate::author::Kind;
 use crate::change::subject::{Subject, SubjectId};
-use crate::change::{Body, BytePath, Change, FileChange};
+use crate::change::{Body, BytePath, Change, FileChange, line_ends};
 use crate::clock::Timestamp;
 use crate::config::{self, Mode, Policy, Refute, Verify, WhenUnavailable};
 use crate::coverage::{Asked, Coverage, Fate, Unreviewed};
@@ -14,7 +14,7 @@ use crate::finding::{Finding, Status};
 use crate::git::{PolicyFile, Repo};
 use crate::ledger::{Override, ReceiptKey, RefName};
 use crate::outcome::PassResult;
-use crate::paths::{Kind as PathKind, PathRules, PolicyGlobs, Treatment};
+use crate::paths::{PathRules, PolicyGlobs, Treatment};
 use crate::plan::{self, NoReviewer, Plan};
 use crate::prompts;
 use crate::redact::Leak;
@@ -70,15 +70,17 @@ impl Case {
             format!("--tier {asked} is below the computed {} and was not applied; only an override lets a change through with less", computed.name)
         });
         let sizing = raised(computed, run.request.tier);
-        let coverage = coverage(&subject.change, &rules);
         let fresh = secrets::search(run, as_captured)?;
         let id = identity(subject, fresh.digest);
+        let told = told::of(run.repo, &id, subject, &rules)?;
+        let coverage = coverage(&subject.change, &rules, &told.lfs);
         let binary = subject.change.files.iter().filter(|file| file.body == Body::Binary && !rules.treatment(file).is_by_policy());
         let binary: Vec<&FileChange> = binary.collect();
         let findings = [
             checks::policy_edits(&id, &subject.change, &layers, policy.block),
             checks::unreadable_source(run.repo, &id, &binary)?,
             lockfiles::findings(&id, &summed.alarms, policy.block),
+            told.findings,
         ]
         .concat();
         let (plan, mut reasons) = match plan_for(run, &sizing, &policy) {
@@ -108,9 +110,15 @@ impl Case {
         };
         let key = (!run.request.narrowed).then(|| key::of(&parts));
         let leniency = leniency(run, &policy, sizing.name);
-        let notes =
-            [policy.notes.clone(), config::not_in_force(run.user, &policy), too_low.into_iter().collect(), unknown_tier(run.context), summed.notes]
-                .concat();
+        let notes = [
+            policy.notes.clone(),
+            config::not_in_force(run.user, &policy),
+            too_low.into_iter().collect(),
+            unknown_tier(run.context),
+            summed.notes,
+            told.notes,
+        ]
+        .concat();
         Ok(Case {
             subject: subject.clone(),
             id,
@@ -260,12 +268,15 @@ fn raised(sizing: Sizing, asked: Option<Tier>) -> Sizing {
 }
 
 /// Shows content whole where nobody was shown it as what it is now: it was data or generated under its old name or mode, the old side is binary and the new one
-/// is text, or its new name alone makes a program of it (case P16).
+/// is text, or its new name alone makes a program of it (case P16). Tells in a line what only changes line ends.
 fn revealed(repo: &Repo, subject: &Subject, rules: &PathRules) -> Result<Subject, GateError> {
     let mut subject = subject.clone();
     for file in &mut subject.change.files {
         let (Some(old), Some(new)) = (&file.old, &file.new) else { continue };
-        let becomes_program = runs(&new.path) && !runs(&old.path);
+        if let Some(ends) = line_ends::only(file) {
+            file.body = Body::LineEnds(ends);
+        }
+        let becomes_program = checks::is_program_by_name(&new.path) && !checks::is_program_by_name(&old.path);
         let was_out_of_review = rules.of_side(old).is_by_policy() || file.body == Body::Binary || becomes_program;
         // The same content under another name or mode has no difference to show; it may be binary all the same.
         let moved = old.oid == new.oid;
@@ -281,19 +292,17 @@ fn revealed(repo: &Repo, subject: &Subject, rules: &PathRules) -> Result<Subject
     Ok(subject)
 }
 
-/// Tells whether what has this name is run, by a machine or by an agent.
-fn runs(path: &BytePath) -> bool {
-    PathKind::Source.is(path) || PathKind::Manifest.is(path) || PathKind::is_governance(path)
-}
-
 /// Sorts the changed files into what is sent and what is listed with its reason. A lock file is sent: as a summary where one could be made, else as the text it is.
-fn coverage(change: &Change, rules: &PathRules) -> Coverage {
+fn coverage(change: &Change, rules: &PathRules, lfs: &BTreeSet<BytePath>) -> Coverage {
     Coverage::of(change, |file| match (rules.treatment(file), &file.body) {
         (Treatment::Generated, _) => Fate::Listed(Unreviewed::Generated),
         (Treatment::Data, _) => Fate::Listed(Unreviewed::Data),
         (Treatment::Excluded, _) => Fate::Listed(Unreviewed::Excluded),
         (Treatment::Review | Treatment::Lockfile, Body::Binary) => Fate::Listed(Unreviewed::Binary),
-        (Treatment::Review | Treatment::Lockfile, Body::Text(_) | Body::Summary { .. } | Body::Oversize) => Fate::Sent,
+        (Treatment::Review | Treatment::Lockfile, Body::Text(_)) if lfs.contains(file.path()) => Fate::Listed(Unreviewed::Lfs),
+        (Treatment::Review | Treatment::Lockfile, Body::Text(_) | Body::LineEnds(_) | Body::Utf16(_) | Body::Summary { .. } | Body::Oversize) => {
+            Fate::Sent
+        }
     })
 }
 

@@ -35,7 +35,7 @@ pub(super) fn unreadable_source(repo: &Repo, subject: &SubjectId, binary: &[&Fil
         let start = repo.first_bytes(side, 16)?;
         // Of what pins dependencies only one kind is meant to be binary.
         let pins = Kind::Lockfile.is(&side.path) && !side.path.file_name().eq_ignore_ascii_case(b"bun.lockb");
-        let named = Kind::Source.is(&side.path) || Kind::Manifest.is(&side.path) || pins;
+        let named = is_source(&side.path) || pins;
         let may_run = Kind::is_governance(&side.path) || side.mode == Mode::Executable && !start.is_empty();
         let path = file.path();
         let title = if named || start.starts_with(b"#!") {
@@ -49,9 +49,28 @@ pub(super) fn unreadable_source(repo: &Repo, subject: &SubjectId, binary: &[&Fil
         } else {
             continue;
         };
-        findings.push(finding(subject, path.clone(), "unreadable-source", Severity::High, Severity::High, title));
+        findings.push(unreadable(subject, path, title));
     }
     Ok(findings)
+}
+
+/// Makes the finding about program text that no reviewer could read. It blocks whatever the policy's bar is.
+pub(super) fn unreadable(subject: &SubjectId, path: &BytePath, title: String) -> Finding {
+    finding(subject, path.clone(), "unreadable-source", Severity::High, Severity::High, title)
+}
+
+/// Tells whether the new side may be run, or steers what is: by its name, or because its mode says so.
+pub(super) fn is_program(file: &FileChange) -> bool {
+    file.new.as_ref().is_some_and(|side| is_program_by_name(&side.path) || side.mode == Mode::Executable)
+}
+
+/// Tells whether a path is that of program text, or steers tools.
+pub(super) fn is_program_by_name(path: &BytePath) -> bool {
+    is_source(path) || Kind::is_governance(path)
+}
+
+fn is_source(path: &BytePath) -> bool {
+    Kind::Source.is(path) || Kind::Manifest.is(path)
 }
 
 /// How programs, archives, pictures and fonts begin: ELF, Windows, Mach-O (32 and 64 bit in both byte orders, universal), WebAssembly, zip, gzip, PNG, JPEG, GIF, WOFF,

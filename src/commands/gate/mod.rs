@@ -12,6 +12,7 @@ mod preview;
 mod raw;
 mod record;
 mod secrets;
+mod told;
 mod turns;
 mod view;
 
