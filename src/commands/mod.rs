@@ -104,6 +104,7 @@ impl From<GitError> for GateError {
             | GitError::BadPath { .. }
             | GitError::Changed { .. }
             | GitError::Io { .. }
+            | GitError::Plumbing { .. }
             | GitError::Other { .. } => Code::Usage,
         };
         GateError::new(code, error)

@@ -113,6 +113,14 @@ pub enum GitError {
         #[source]
         source: io::Error,
     },
+    /// Git itself, asked for what the library cannot read, gave no answer.
+    #[error("cannot {doing}: {why}")]
+    Plumbing {
+        /// What was being done, as a verb with its object.
+        doing: &'static str,
+        /// What it said, or why it could not be asked.
+        why: String,
+    },
     /// Anything else that the git library reports.
     #[error("cannot {doing}")]
     Other {
