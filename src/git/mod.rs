@@ -2,6 +2,7 @@
 //!
 //! Says what changed and what of it is new to the other side; what that means is `tier`'s, `plan`'s and `review`'s business.
 
+mod alternates;
 pub mod capture;
 mod clean;
 pub mod error;
@@ -12,6 +13,7 @@ mod known;
 mod narrow;
 pub mod object;
 pub mod open;
+mod partial;
 mod plumbing;
 pub mod policy;
 mod published;

@@ -4,10 +4,10 @@
 //! refused here too. A format that cannot be read is named, never taken for an empty repository.
 
 use super::GitError;
-use super::object;
 use super::plumbing::Git;
 use super::refs::Copied;
 use super::text::MAX_TEXT;
+use super::{alternates, object};
 use crate::change::Oid;
 use crate::env::Env;
 use gix::bstr::{BString, ByteSlice as _};
@@ -23,8 +23,12 @@ const KNOWN_EXTENSIONS: [&str; 6] = ["noop", "partialclone", "preciousobjects", 
 /// An open repository. Read only: nothing in here writes to the index, the worktree, refs or configuration.
 pub struct Repo {
     pub(super) gix: gix::Repository,
-    /// Where `gix` reads refs that it cannot read where they are.
+    git_dir: PathBuf,
+    common_dir: PathBuf,
+    /// Where `gix` reads refs that it cannot read where they are; it then also takes that place for the git folder.
     _refs: Option<Copied>,
+    /// Where `gix` finds object directories that only a variable names.
+    _lists: Option<tempfile::TempDir>,
 }
 
 /// How a repository keeps its refs.
@@ -72,26 +76,27 @@ impl Repo {
             Some(dir) => gix::open_opts(cwd.join(dir), options),
             None => discover_above(cwd, env, options),
         };
-        let mut gix = opened.map_err(|error| explain(cwd, error))?;
+        let (mut gix, lists) = alternates::add(opened.map_err(|error| explain(cwd, error))?, cwd, env)?;
+        let (git_dir, common_dir) = (gix.git_dir().to_owned(), gix.common_dir().to_owned());
         let refs = match ref_format(&gix)? {
             RefFormat::Files => None,
-            RefFormat::Reftable => Some(Copied::from(&Git::at(&gix.current_dir().join(gix.git_dir()), env)?)?),
+            RefFormat::Reftable => Some(Copied::from(&Git::at(&gix.current_dir().join(&git_dir), env)?)?),
         };
-        refs.iter().for_each(|refs| refs.serve(&mut gix));
+        refs.iter().try_for_each(|refs| refs.serve(&mut gix))?;
         gix.refs.namespace = None;
         gix.objects.ignore_replacements = true;
         gix.object_cache_size_if_unset(8 * 1024 * 1024);
-        Ok(Repo { gix, _refs: refs })
+        Ok(Repo { gix, git_dir, common_dir, _refs: refs, _lists: lists })
     }
 
     /// Returns the directory that all worktrees share: objects, refs, configuration, and the gate's ledger.
     pub fn common_dir(&self) -> &Path {
-        self.gix.common_dir()
+        &self.common_dir
     }
 
     /// Returns the git directory of this worktree.
     pub fn git_dir(&self) -> &Path {
-        self.gix.git_dir()
+        &self.git_dir
     }
 
     /// Returns the top of the worktree; `None` in a bare repository.
@@ -386,7 +391,9 @@ mod tests {
         world.commit("new", "new\n");
         let id = |revision: &str| Oid::from_hex(world.id(revision).as_bytes());
         for (dir, head) in [("work", "main"), ("linked", "topic/x"), ("remote.git", "origin/main")] {
-            assert_eq!(open(dir).head_commit().expect("HEAD"), id(head), "{dir}");
+            let repo = open(dir);
+            assert_eq!(repo.head_commit().expect("HEAD"), id(head), "{dir}");
+            assert!(repo.common_dir().join("objects").is_dir() && repo.hooks_dir().path.is_dir(), "{dir}");
         }
         let selected = open("work").select(&Selector::Push { remote: None }, &Options::default()).expect("a push");
         assert_eq!((files(only(&selected)), selected.remote.as_deref()), (vec!["new".to_owned()], Some("origin")));

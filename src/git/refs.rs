@@ -38,11 +38,14 @@ impl Copied {
         Ok(copied)
     }
 
-    /// Has a repository read its refs from here.
-    pub(super) fn serve(&self, repo: &mut gix::Repository) {
-        let namespace = repo.refs.namespace.take();
+    /// Has a repository read its refs from here. The library takes the place of the refs for the git folder, so the other files that it reads there are linked.
+    pub(super) fn serve(&self, repo: &mut gix::Repository) -> Result<(), GitError> {
+        for name in ["info", "shallow"] {
+            let link = self.dir.path().join(name);
+            std::os::unix::fs::symlink(repo.current_dir().join(repo.common_dir()).join(name), &link).map_err(GitError::io("make the link", &link))?;
+        }
         repo.refs = gix::refs::file::Store::at(self.dir.path().to_owned(), repo.object_hash());
-        repo.refs.namespace = namespace;
+        Ok(())
     }
 
     /// Returns where the copy lies.

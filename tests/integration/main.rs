@@ -5,6 +5,8 @@
 mod common;
 
 mod author;
+mod cases_formats;
+mod cases_process;
 mod cases_range;
 mod cases_staged;
 mod commit;
@@ -17,6 +19,7 @@ mod framework;
 mod help;
 mod install;
 mod interrupt;
+mod layouts;
 mod ledger;
 mod overrides;
 mod passes;
@@ -27,4 +30,5 @@ mod readme;
 mod regression;
 mod reports;
 mod secrets;
+mod sizes;
 mod tiers;

@@ -144,6 +144,9 @@ fn added_lines(text: &str) -> Vec<Added> {
     while let Some(line) = lines.next() {
         if let Some(path) = line.strip_prefix("+++ b/") {
             file = path.trim_end_matches('\t').to_owned();
+        } else if let Some(path) = line.strip_prefix("+++ \"b/") {
+            // A quoted name is told as it is shown.
+            file = format!("\"{path}");
         } else if let Some((mut old, mut new, first)) = hunk_head(line) {
             let mut at = first;
             while old + new > 0 {
