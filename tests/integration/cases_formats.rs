@@ -420,3 +420,16 @@ fn settings_of_one_git_command_make_no_push_pass() {
     push(&settings[0]).expect(0);
     assert_eq!(git_in(&sandbox, &fresh, &["rev-parse", "main"]).expect(0).stdout.trim(), repo.oid("HEAD"));
 }
+
+#[test]
+fn p41_a_shallow_clone_with_reftable_ends_where_its_history_ends() {
+    let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
+    let source = gated_as(&sandbox, &peer, REFTABLE);
+    source.write("old.rs", GOOD).commit("old");
+    source.publish("main");
+    let url = format!("file://{}", sandbox.path().join("origin.git").display());
+    git_in(&sandbox, sandbox.path(), &["clone", "-q", "--depth=1", "--ref-format=reftable", &url, "shallow"]).expect(0);
+    let repo = Repo::at(&sandbox, sandbox.path().join("shallow"));
+    repo.write("run.rs", EVIL).commit("evil");
+    Gate::pre_push(&repo, &repo.push_line("main")).run().expect(1).says("run.rs:1").never_says("old.rs");
+}

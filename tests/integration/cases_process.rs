@@ -1,7 +1,7 @@
 //! The process edge: time, signals, streams, environments and neighbours of a hook, as public reports of other tools found them. The number is the case in the
 //! project's list; cases that a story of another file tells carry theirs there.
 
-use crate::common::{Behaviour, EVIL, GATE, GOOD, Gate, Peer, Repo, Reviewer, Sandbox, child};
+use crate::common::{Behaviour, EVIL, GATE, GOOD, Gate, Peer, Repo, Reviewer, Sandbox, ZERO, child};
 use rustix::process::Signal;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -204,7 +204,11 @@ fn p51_a_gate_that_is_orphaned_before_its_first_question_asks_none() {
     let dir = fs::canonicalize(repo.path()).unwrap();
     // Opening for writing waits until the gate's end is open too.
     let mut lines = fs::OpenOptions::new().write(true).open(&pipe).unwrap();
-    until("the gate runs", || gates_in(&dir).len() == 1);
+    // More than a pipe holds: once it is written, the gate is past its start and reads.
+    let tip = repo.oid("main");
+    let deletions: String = (0..2000).map(|n| format!("(delete) {ZERO} refs/heads/old-{n} {tip}\n")).collect();
+    std::io::Write::write_all(&mut lines, deletions.as_bytes()).unwrap();
+    assert_eq!(gates_in(&dir).len(), 1);
     let parent = || fs::read_to_string(sandbox.path().join("out.pid")).ok()?.trim().parse::<i32>().ok();
     until("the shell says whom it started", || parent().is_some());
     let parent = parent().unwrap();
@@ -322,7 +326,7 @@ fn p62_names_and_contents_of_the_pushed_tree_are_data() {
     repo.branch(&format!("topic/{}", orders.replace([' ', '.'], "-")), "main");
     repo.write(&name, GOOD).write("AGENTS.md", format!("{orders}\n")).write("run.rs", EVIL);
     repo.write(".review-gate.yaml", "block: HIGH\nexclude: ['**']\n").commit(orders);
-    let line = format!("refs/heads/x {} refs/heads/x {}\n", repo.oid("HEAD"), crate::common::ZERO);
+    let line = format!("refs/heads/x {} refs/heads/x {}\n", repo.oid("HEAD"), ZERO);
     let (run, _) = Gate::pre_push(&repo, &line).report();
     let run = run.expect_refused();
     assert!(!run.stderr.contains('\u{1b}') && !run.stderr.contains('\u{7}'), "{run}");

@@ -161,6 +161,7 @@ fn t21_03_a_git_file_that_leads_elsewhere_is_followed_as_git_follows_it() {
 fn t21_04_a_bare_repository_inside_a_worktree_is_no_trap() {
     let trap = Trap::new();
     let repo = trap.repo();
+    repo.write("run.rs", EVIL).add();
     let inner = repo.path().join("docs/bare");
     fs::create_dir_all(&inner).unwrap();
     child::run(repo.git_command(&["init", "-q", "--bare", "docs/bare"]), b"").expect(0);
@@ -173,12 +174,11 @@ fn t21_04_a_bare_repository_inside_a_worktree_is_no_trap() {
     .unwrap();
     fs::write(inner.join("x.rs"), EVIL).unwrap();
     // Whoever stands in it is in that repository, for git and the gate alike, and it has nothing to say.
-    for args in [&["run"][..], &["run", "--worktree"], &["diff"], &["run", "--push"], &["install"]] {
-        trap.watch(&repo, repo.gate(args).in_dir(&inner)).never_says("x.rs");
+    for args in [&["run"][..], &["run", "--worktree"], &["diff"], &["run", "--push"]] {
+        trap.watch(&repo, Repo::at(&trap.sandbox, inner.clone()).gate(args)).never_says("x.rs");
     }
     assert!(trap.peer.requests().is_empty());
     // A hook never stands there: git runs it at the top.
-    repo.write("run.rs", EVIL).git(&["add", "run.rs"]);
     trap.staged(&repo).expect(1).says("run.rs:1");
 }
 
@@ -228,7 +228,6 @@ fn t21_07_a_submodule_path_with_a_carriage_return_is_data() {
 fn t21_08_a_tree_of_five_thousand_levels_is_refused_by_name() {
     let trap = Trap::new();
     let repo = trap.repo();
-    let mut inner = tree(&repo, &[("100644", b"x.rs", &evil(&repo))]);
     // In one process: a start of git for each level takes minutes.
     let mut input = String::from("blob\nmark :1\ndata 1\nx\ncommit refs/heads/deep\ncommitter a <a@b> 1700000000 +0000\ndata 1\nm\nM 100644 :1 ");
     input += &"d/".repeat(5000);
@@ -236,6 +235,7 @@ fn t21_08_a_tree_of_five_thousand_levels_is_refused_by_name() {
     child::run(repo.git_command(&["-c", "core.maxTreeDepth=10000", "fast-import", "--quiet"]), input.as_bytes()).expect(0);
     let run = trap.push(&repo, &repo.oid("deep"));
     trap.unasked(run).says("directories inside each other");
+    let mut inner = tree(&repo, &[("100644", b"x.rs", &evil(&repo))]);
     for _ in 0..40 {
         inner = tree(&repo, &[("40000", b"d", &inner)]);
     }
@@ -364,18 +364,15 @@ fn t21_18_a_commit_that_cannot_be_read_is_refused() {
 }
 
 #[test]
-fn t21_19_a_chain_of_a_thousand_tags_is_refused() {
+fn t21_19_a_long_chain_of_tags_is_refused() {
     let trap = Trap::new();
     let repo = trap.repo();
     repo.branch("t", "main").write("run.rs", EVIL).commit("evil");
     let (mut at, mut kind) = (repo.oid("HEAD"), "commit");
-    let mut input = Vec::new();
-    // `mktag` reads one at a time; a pack of them is made in one go.
     let tag = |at: &str, kind: &str| format!("object {at}\ntype {kind}\ntag t\ntagger a <a@b> 1 +0000\n\nm\n");
     for n in 0..40 {
         at = store(&repo, "tag", tag(&at, kind).as_bytes());
         kind = "tag";
-        input.push(at.clone());
         if n == 3 {
             trap.push(&repo, &at).expect(1).says("run.rs:1");
         }
@@ -531,10 +528,7 @@ fn t21_28_configuration_that_includes_itself_ends() {
     repo.write("run.rs", EVIL).add();
     let config = repo.path().join(".git/config");
     let text = fs::read_to_string(&config).unwrap();
-    for target in ["config", "../.git/config", "/dev/zero", "no-such-file"] {
-        if target == "/dev/zero" {
-            continue;
-        }
+    for target in ["config", "../.git/config", "no-such-file"] {
         fs::write(&config, format!("{text}[include]\n\tpath = {target}\n")).unwrap();
         let run = trap.staged(&repo).expect_refused();
         assert!(run.status == 2 || run.stderr.contains("run.rs:1"), "{target}: {run}");

@@ -1,4 +1,4 @@
-//! Repositories whose size is the attack (threat T20): each ends within 30 seconds and 256 MiB, reviewed or refused by name, and never let through unseen.
+//! Repositories whose size is the attack (threat T20): each ends within 30 seconds of a processor and 256 MiB, reviewed or refused by name, and never let through unseen.
 //!
 //! Everyday sizes keep the suite fast. The full ones: `REVIEW_GATE_SIZES=full cargo nextest run --run-ignored all -E 'test(/t20_/)' --no-capture`, which also
 //! prints what each took.
@@ -7,14 +7,20 @@ use crate::common::{Behaviour, EVIL, Gate, Peer, Repo, Reviewer, Run, Sandbox, Z
 use std::fmt::Write as _;
 use std::fs;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-const MOST_TIME: Duration = Duration::from_secs(30);
+/// Of a processor: a busy machine must not fail the suite.
+const MOST_TIME: f64 = 30.0;
 const MOST_MEMORY: u64 = 256 << 10;
 
 /// Returns the size of everyday, or the full one.
 fn size(everyday: usize, full: usize) -> usize {
-    if std::env::var_os("REVIEW_GATE_SIZES").is_some_and(|value| value == "full" || value == "measure") { full } else { everyday }
+    if std::env::var_os("REVIEW_GATE_SIZES").is_some_and(|value| value == "full") { full } else { everyday }
+}
+
+/// No child runs longer.
+fn patience() -> Duration {
+    Duration::from_secs(size(60, 600) as u64)
 }
 
 struct Giant {
@@ -35,26 +41,24 @@ impl Giant {
 
     /// Pushes these lines, measures, and returns how it ended.
     #[track_caller]
+    #[expect(clippy::print_stdout, reason = "the figures are what the full sizes are run for")]
     fn push(&self, repo: &Repo<'_>, name: &str, lines: &str) -> Run {
-        let started = Instant::now();
         let gate = Gate::new(repo, &["hook", "pre-push", "--from-git", "origin", "url"]).stdin(lines).start();
-        let status = format!("/proc/{}/status", gate.pid());
+        let pid = gate.pid();
         let watch = thread::spawn(move || {
-            let mut peak = 0;
-            while let Some(seen) = peak_of(&status) {
-                peak = peak.max(seen);
+            let mut last = (0, 0.0);
+            while let Some(seen) = used(pid) {
+                last = seen;
                 thread::sleep(Duration::from_millis(2));
             }
-            peak
+            last
         });
-        let run = gate.finish();
-        let (took, peak) = (started.elapsed(), watch.join().unwrap());
-        println!("{name}: status {}, {:.2} s, {} MiB", run.status, took.as_secs_f64(), peak >> 10);
+        let run = gate.finish_within(patience());
+        let (peak, busy) = watch.join().unwrap();
+        println!("{name}: status {}, {:.2} s, of a processor {busy:.2} s, {} MiB", run.status, run.took.as_secs_f64(), peak >> 10);
         assert!(!run.stderr.contains("panicked at") && run.status < 128, "{run}");
-        if std::env::var_os("REVIEW_GATE_SIZES").is_none_or(|value| value != "measure") {
-            assert!(took < MOST_TIME, "{name} took {took:?}");
-            assert!(peak < MOST_MEMORY, "{name} took {} MiB", peak >> 10);
-        }
+        assert!(busy < MOST_TIME, "{name} took {busy} s");
+        assert!(peak < MOST_MEMORY, "{name} took {} MiB", peak >> 10);
         run
     }
 
@@ -64,17 +68,19 @@ impl Giant {
     }
 }
 
-/// Returns the peak of a process's memory in KiB, while it lives.
-fn peak_of(status: &str) -> Option<u64> {
-    let text = fs::read_to_string(status).ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    line.trim().strip_suffix(" kB")?.trim().parse().ok()
+/// Returns the peak of a process's memory in KiB, and the processor's time that it used in seconds; `None` once it has ended.
+fn used(pid: u32) -> Option<(u64, f64)> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?.trim().strip_suffix(" kB")?.trim().parse().ok()?;
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    let ticks: u64 = stat.rsplit(')').next()?.split_whitespace().skip(11).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
+    Some((peak, ticks as f64 / 100.0))
 }
 
 /// Commits by the thousand in one process. `input` is what follows the header of the first commit.
 fn import(repo: &Repo<'_>, input: &[u8]) {
     let command = repo.git_command(&["-c", "core.maxTreeDepth=10000", "-c", "core.bigFileThreshold=1g", "fast-import", "--quiet", "--depth=4095"]);
-    child::run(command, input).expect(0);
+    child::start(command, input).finish_within(patience()).expect(0);
 }
 
 const COMMIT: &str = "committer a <a@b> 1700000000 +0000\ndata 1\nm\nfrom refs/heads/main^0\n";
@@ -109,7 +115,7 @@ fn t20_02_a_blob_that_unpacks_to_a_thousand_times_its_size_is_refused() {
     let giant = Giant::new();
     let repo = giant.repo();
     // Just below what is still read, and far above.
-    let sizes: &[usize] = if size(0, 1) == 0 { &[20 << 20] } else { &[60 << 20, 500 << 20] };
+    let sizes: &[usize] = if size(0, 1) == 0 { &[9 << 20] } else { &[60 << 20, 200 << 20] };
     for (name, byte) in [("zeros", 0), ("letters", b'a'), ("lines", b'\n'), ("noise", 0x9d)] {
         for bytes in sizes {
             let tip = file(&repo, name, &vec![byte; *bytes]);
@@ -181,11 +187,10 @@ fn t20_06_a_tree_of_five_thousand_levels_is_refused() {
 fn t20_07_a_tree_of_a_hundred_thousand_entries_ends() {
     let giant = Giant::new();
     let repo = giant.repo();
-    let mut input = format!("blob\nmark :1\ndata 2\nx\n\ncommit refs/heads/wide\n{COMMIT}");
-    for n in 0..size(5_000, 100_000) {
-        writeln!(input, "M 100644 :1 file-{n}.rs").unwrap();
-    }
-    import(&repo, input.as_bytes());
+    let blob = repo.oid("main:README");
+    let listing: String = (0..size(5_000, 100_000)).map(|n| format!("100644 blob {blob}\tfile-{n}.rs\n")).collect();
+    let tree = child::run(repo.git_command(&["mktree"]), listing.as_bytes()).expect(0).stdout;
+    repo.git(&["branch", "wide", &repo.git(&["commit-tree", "-p", "main", "-m", "m", tree.trim()])]);
     let run = giant.push_tip(&repo, "wide tree", &repo.oid("wide"));
     assert!(run.status == 0 || run.stderr.contains("split the push"), "{run}");
     // Beside it, one changed file is quickly found.
