@@ -118,7 +118,7 @@ fn t20_02_a_blob_that_unpacks_to_a_thousand_times_its_size_is_refused() {
     let sizes: &[usize] = if size(0, 1) == 0 { &[9 << 20] } else { &[60 << 20, 200 << 20] };
     for (name, byte) in [("zeros", 0), ("letters", b'a'), ("lines", b'\n'), ("noise", 0x9d)] {
         for bytes in sizes {
-            let tip = file(&repo, name, &vec![byte; *bytes]);
+            let tip = file(&repo, &format!("{name}-{}", bytes >> 20), &vec![byte; *bytes]);
             giant.push_tip(&repo, &format!("bomb of {} MiB of {name}", bytes >> 20), &tip).expect_refused();
         }
     }
