@@ -46,6 +46,8 @@ pub enum Limit {
     Preflight,
     /// The wait for the ledger's lock.
     Lock,
+    /// The wait for an answer of git itself.
+    Git,
 }
 
 impl fmt::Display for Limit {
@@ -60,6 +62,7 @@ impl fmt::Display for Limit {
             Limit::Connect => "connect timeout",
             Limit::Preflight => "model-list timeout",
             Limit::Lock => "ledger lock wait",
+            Limit::Git => "limit for an answer of git",
         })
     }
 }

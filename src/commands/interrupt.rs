@@ -9,26 +9,41 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+/// Who started the program. Noted at once: reading a large change takes a while, and a parent that dies meanwhile would else be taken for the one that is left.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Parent(Option<Pid>);
+
+impl Parent {
+    /// Notes it.
+    pub(super) fn now() -> Parent {
+        Parent(getppid())
+    }
+
+    fn is_gone(self) -> bool {
+        getppid() != self.0
+    }
+}
+
 /// The mark that a signal leaves.
 pub(super) struct Interrupt {
     caught: Arc<AtomicUsize>,
-    parent: Option<Pid>,
+    parent: Parent,
 }
 
 impl Interrupt {
     /// Starts to catch signals. Where that is not possible they end the process as ever, which refuses as well.
-    pub(super) fn install() -> Interrupt {
+    pub(super) fn install(parent: Parent) -> Interrupt {
         let caught = Arc::new(AtomicUsize::new(0));
         for (signal, code) in [(SIGINT, Code::Interrupted), (SIGTERM, Code::Terminated), (SIGHUP, Code::Terminated)] {
             let _ = signal_hook::flag::register_usize(signal, caught.clone(), usize::from(code as u8));
         }
-        Interrupt { caught, parent: getppid() }
+        Interrupt { caught, parent }
     }
 
     /// Returns the status to end with, where there is reason to end. A hook whose git is gone has nobody left to refuse or to let through (case P51).
     pub(super) fn code(&self) -> Option<Code> {
         match self.caught.load(Ordering::SeqCst) {
-            0 if getppid() == self.parent => None,
+            0 if !self.parent.is_gone() => None,
             130 => Some(Code::Interrupted),
             _ => Some(Code::Terminated),
         }

@@ -25,6 +25,7 @@ use crate::error::GateError;
 use crate::exit::{Code, ExitStatus, PassProof, Refusal, Told};
 use crate::git::{GitError, Repo};
 use crate::report::printer::{Place, Printer};
+use interrupt::Parent;
 use std::path::PathBuf;
 
 /// What every verb is given.
@@ -33,6 +34,7 @@ pub(crate) struct Context {
     printer: Printer,
     cwd: PathBuf,
     config: Option<PathBuf>,
+    parent: Parent,
 }
 
 impl Context {
@@ -63,7 +65,7 @@ type Gated = Result<PassProof, Refusal>;
 /// Whatever keeps it from being done, with its status.
 pub(crate) fn run(cli: Cli, env: &Env, printer: Printer) -> Result<ExitStatus, GateError> {
     let cwd = std::env::current_dir().map_err(|error| GateError::usage(error).while_doing("cannot tell the current directory"))?;
-    let mut context = Context { env: env.clone(), printer, cwd, config: cli.common.config.clone() };
+    let mut context = Context { env: env.clone(), printer, cwd, config: cli.common.config.clone(), parent: Parent::now() };
     let told = match &cli.verb {
         Verb::Run(args) => return run::run(&context, args),
         Verb::Hook(hook) => {
@@ -108,6 +110,7 @@ impl From<GitError> for GateError {
             | GitError::BadPath { .. }
             | GitError::Changed { .. }
             | GitError::Io { .. }
+            | GitError::Plumbing { .. }
             | GitError::Other { .. } => Code::Usage,
         };
         GateError::new(code, error)

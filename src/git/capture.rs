@@ -1,8 +1,9 @@
 //! From changed entries to the change: renames paired, content read and verified, lines compared. What is captured here is what every later step uses.
 
+use super::error::Extent;
 use super::object::Content;
 use super::rename::{self, Pair, Place};
-use super::text;
+use super::text::{self, MAX_LINED};
 use super::tree::{Entry, Leaf};
 use super::{GitError, Repo, narrow, object, worktree};
 use crate::change::{Body, BytePath, Change, FileChange, Mode, Oid, Side, utf16};
@@ -32,7 +33,9 @@ impl Repo {
         let leaf = Leaf { mode: new.mode, oid: new.oid };
         match self.body_of(leaf, &Unstored::new()) {
             // What is only on disk is read again. By its id it is what was captured, or it is missing.
-            Err(GitError::Missing { oid }) if oid == leaf.oid && self.work_dir().is_some() => self.body_of(leaf, &worktree::tracked(&self.gix)?.1),
+            Err(GitError::Missing { oid, .. }) if oid == leaf.oid && self.work_dir().is_some() => {
+                self.body_of(leaf, &worktree::tracked(&self.gix)?.1)
+            }
             body => body,
         }
         .map(Some)
@@ -53,7 +56,7 @@ impl Repo {
             let leaf = Leaf { mode: side.mode, oid: side.oid };
             match read(leaf, &Unstored::new()) {
                 // As above: what is only on disk.
-                Err(GitError::Missing { oid }) if oid == leaf.oid && self.work_dir().is_some() => read(leaf, &worktree::tracked(&self.gix)?.1),
+                Err(GitError::Missing { oid, .. }) if oid == leaf.oid && self.work_dir().is_some() => read(leaf, &worktree::tracked(&self.gix)?.1),
                 content => content,
             }
         };
@@ -145,10 +148,19 @@ impl Source<'_> {
     /// Reads and compares two sides; also tells their sizes.
     fn body(&self, old: Option<Leaf>, new: Option<Leaf>) -> Result<(Body, [u64; 2]), GitError> {
         let read = |leaf: Option<Leaf>| leaf.map_or(Ok(Content::Whole(Cow::Borrowed(&[]))), |leaf| self.content(leaf));
-        let (old, new) = (read(old)?, read(new)?);
+        let old = match read(old) {
+            // A partial clone left it at the remote. The new side stands alone, and `partial` says so.
+            Err(GitError::Missing { extent: Extent::Partial, .. }) => Content::Whole(Cow::Borrowed(&[][..])),
+            content => content?,
+        };
+        let new = read(new)?;
         let body = match (&old, &new) {
-            (Content::Oversize(_), _) | (_, Content::Oversize(_)) => Body::Oversize,
+            (_, Content::Oversize(_)) => Body::Oversize,
+            // Like what was binary: it is published, and what takes its place can be shown whole.
+            (Content::Oversize(_), Content::Whole(_)) => Body::Binary,
             (Content::Whole(old), Content::Whole(new)) if text::is_binary(old) || text::is_binary(new) => decoded(old, new),
+            (_, Content::Whole(new)) if new.len() as u64 > MAX_LINED => Body::Oversize,
+            (Content::Whole(old), _) if old.len() as u64 > MAX_LINED => Body::Binary,
             (Content::Whole(old), Content::Whole(new)) => Body::Text(text::hunks(old, new)),
         };
         Ok((body, [old.size(), new.size()]))
@@ -156,8 +168,11 @@ impl Source<'_> {
 }
 
 /// Compares content that git takes for binary: as text where both sides are text, one at least in UTF-16. Where only the encoding changed there is no line
-/// to show, and it stays binary.
+/// to show, and it stays binary; so does what is too large to be cut into lines.
 fn decoded(old: &[u8], new: &[u8]) -> Body {
+    if old.len().max(new.len()) as u64 > MAX_LINED {
+        return Body::Binary;
+    }
     let read = |bytes: &[u8]| utf16::text(bytes).map(String::into_bytes).or_else(|| (!text::is_binary(bytes)).then(|| bytes.to_vec()));
     let (Some(old), Some(new)) = (read(old), read(new)) else { return Body::Binary };
     match text::hunks(&old, &new) {

@@ -23,10 +23,12 @@ pub enum GitError {
         remedy: String,
     },
     /// An object is not here: a shallow or partial clone, or a damaged repository.
-    #[error("object {oid} is not in this repository: fetch it (in a partial clone: `git fetch --refetch`), then try again")]
+    #[error("object {oid} is not in this repository: {}, then try again", extent.remedy())]
     Missing {
         /// The object that was asked for.
         oid: Oid,
+        /// How much of the history this repository means to have.
+        extent: Extent,
     },
     /// An object's content does not hash to the id that it was asked by (exit status 15).
     #[error("object {oid} holds content that does not hash to its id: the object database was damaged or altered; see `git fsck`")]
@@ -113,6 +115,14 @@ pub enum GitError {
         #[source]
         source: io::Error,
     },
+    /// Git itself, asked for what the library cannot read, gave no answer.
+    #[error("cannot {doing}: {why}")]
+    Plumbing {
+        /// What was being done, as a verb with its object.
+        doing: &'static str,
+        /// What it said, or why it could not be asked.
+        why: String,
+    },
     /// Anything else that the git library reports.
     #[error("cannot {doing}")]
     Other {
@@ -122,6 +132,27 @@ pub enum GitError {
         #[source]
         source: Box<dyn Error + Send + Sync>,
     },
+}
+
+/// How much of the history a repository means to have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// All of it: what is missing was never fetched, or is lost.
+    Whole,
+    /// A shallow clone: older commits stayed at the remote.
+    Shallow,
+    /// A partial clone: file contents, or folders too, stayed at the remote. The gate never fetches them: it contacts nobody that a repository chose.
+    Partial,
+}
+
+impl Extent {
+    fn remedy(self) -> &'static str {
+        match self {
+            Extent::Whole => "`git fetch` it (`git fsck` tells whether it is lost)",
+            Extent::Shallow => "this is a shallow clone, `git fetch --unshallow` fetches the rest",
+            Extent::Partial => "this is a partial clone, `git fetch --refetch --no-filter` fetches what it left at the remote",
+        }
+    }
 }
 
 /// Why a revision cannot be used.
@@ -187,7 +218,7 @@ fn choice(configured: &[String]) -> String {
 }
 
 /// Names a few paths, and how many more there are.
-fn list(paths: &[BytePath]) -> String {
+pub(super) fn list(paths: &[BytePath]) -> String {
     const SHOWN: usize = 10;
     let mut names: Vec<String> = paths.iter().take(SHOWN).map(BytePath::to_string).collect();
     if paths.len() > SHOWN {

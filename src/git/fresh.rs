@@ -3,7 +3,9 @@
 //! A key that one commit adds and the next removes is in neither end, and is published all the same (case P11). Lines that a parent has are no news:
 //! either the remote has them, or they were seen where they came in. What counts as a secret is `checks`' and `redact`'s business.
 
+use super::error::Extent;
 use super::object::Content;
+use super::text::MAX_LINED;
 use super::tree::{self, Entry};
 use super::worktree;
 use super::{GitError, Repo, history::History, object};
@@ -21,8 +23,6 @@ pub struct FreshFile {
     pub commit: Option<Oid>,
     /// The file.
     pub path: BytePath,
-    /// The new lines with their 1-based numbers, without the newline. Binary files are cut at newlines too.
-    pub lines: Vec<(u32, Vec<u8>)>,
     /// The whole new content: a key whose first line is old is seen here only.
     pub content: Vec<u8>,
     /// The whole old sides that it is compared with: of every parent, or of what the same commit takes away.
@@ -32,7 +32,15 @@ pub struct FreshFile {
 impl FreshFile {
     /// A name alone.
     fn name(commit: Option<Oid>, path: &BytePath) -> FreshFile {
-        FreshFile { commit, path: path.clone(), lines: Vec::new(), content: Vec::new(), before: Vec::new() }
+        FreshFile { commit, path: path.clone(), content: Vec::new(), before: Vec::new() }
+    }
+
+    /// Iterates over the lines that no old side has, with their 1-based numbers, without the newline. Binary files are cut at newlines too. An old side that is
+    /// too large to be cut explains nothing: all lines count as new.
+    pub fn lines(&self) -> impl Iterator<Item = (u32, &[u8])> {
+        let olds = self.before.iter().filter(|content| content.len() as u64 <= MAX_LINED);
+        let known: HashSet<&[u8]> = olds.flat_map(|content| lines(content)).map(|(_, line)| line).collect();
+        lines(&self.content).filter(move |(_, line)| !known.contains(line))
     }
 }
 
@@ -50,7 +58,7 @@ impl Repo {
             Ok(Content::Whole(bytes)) => bytes[..bytes.len().min(most)].to_vec(),
             Ok(Content::Oversize(_)) => Vec::new(),
             // What is only on disk.
-            Err(GitError::Missing { oid }) if oid == side.oid && self.work_dir().is_some() => match worktree::tracked(&self.gix)?.1.get(&oid) {
+            Err(GitError::Missing { oid, .. }) if oid == side.oid && self.work_dir().is_some() => match worktree::tracked(&self.gix)?.1.get(&oid) {
                 Some(Content::Whole(bytes)) => bytes[..bytes.len().min(most)].to_vec(),
                 Some(Content::Oversize(_)) | None => Vec::new(),
             },
@@ -120,7 +128,7 @@ impl Search<'_> {
                 let old = file.old.as_ref().filter(|side| side.mode != Mode::Gitlink).map(|side| side.oid);
                 match self.blob(None, &new.path, new.oid, old.into_iter().collect()) {
                     // A file of the worktree that was never added has no object: what its hunks add is all there is to go by.
-                    Err(GitError::Missing { oid }) if oid == new.oid => {
+                    Err(GitError::Missing { oid, .. }) if oid == new.oid => {
                         self.hunks(file, &new.path);
                         Ok(())
                     }
@@ -132,9 +140,8 @@ impl Search<'_> {
 
     fn hunks(&mut self, file: &FileChange, path: &BytePath) {
         let added = file.hunks().iter().flat_map(|hunk| hunk.lines()).filter(|line| line.origin == Origin::Added);
-        let lines: Vec<(u32, Vec<u8>)> = added.map(|line| (line.new, line.bytes.to_vec())).collect();
-        let content = lines.iter().flat_map(|(_, line)| [line.as_slice(), b"\n"]).collect::<Vec<_>>().concat();
-        self.show(FreshFile { commit: None, path: path.clone(), lines, content, before: Vec::new() });
+        let content = added.flat_map(|line| [line.bytes, b"\n"]).collect::<Vec<_>>().concat();
+        self.show(FreshFile { commit: None, path: path.clone(), content, before: Vec::new() });
     }
 
     fn blob(&mut self, commit: Option<Oid>, path: &BytePath, new: Oid, old: Vec<Oid>) -> Result<(), GitError> {
@@ -147,12 +154,13 @@ impl Search<'_> {
         };
         let mut before = Vec::new();
         for oid in old {
-            // An old side that is too large to be read explains nothing: all lines count as new.
-            before.extend(self.read(oid)?);
+            // An old side that is too large to be read, or that a partial clone left at the remote, explains nothing: all lines count as new.
+            match self.read(oid) {
+                Err(GitError::Missing { extent: Extent::Partial, .. }) => {}
+                content => before.extend(content?),
+            }
         }
-        let known: HashSet<&[u8]> = before.iter().flat_map(|content| lines(content)).map(|(_, line)| line).collect();
-        let lines = lines(&content).filter(|(_, line)| !known.contains(line)).map(|(number, line)| (number, line.to_vec())).collect();
-        self.show(FreshFile { commit, path: path.clone(), lines, content, before });
+        self.show(FreshFile { commit, path: path.clone(), content, before });
         Ok(())
     }
 
@@ -203,7 +211,7 @@ mod tests {
     fn fresh(world: &World, subject: &Subject) -> Vec<String> {
         let mut found = Vec::new();
         let mut note = |file: &FreshFile| {
-            found.extend(file.lines.iter().map(|(number, line)| format!("{}:{number}:{}", file.path, String::from_utf8_lossy(line))));
+            found.extend(file.lines().map(|(number, line)| format!("{}:{number}:{}", file.path, String::from_utf8_lossy(line))));
         };
         let too_large = world.repo().fresh_text(subject, &mut note).expect("text");
         assert!(too_large.is_empty());

@@ -2,6 +2,7 @@
 //!
 //! Says what changed and what of it is new to the other side; what that means is `tier`'s, `plan`'s and `review`'s business.
 
+mod alternates;
 pub mod capture;
 mod clean;
 mod destination;
@@ -14,10 +15,13 @@ pub mod marks;
 mod narrow;
 pub mod object;
 pub mod open;
+mod partial;
+mod plumbing;
 pub mod policy;
 mod published;
 pub mod push;
 pub mod range;
+mod refs;
 mod remotes;
 pub mod rename;
 mod revision;

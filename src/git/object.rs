@@ -5,6 +5,7 @@
 
 use super::GitError;
 use super::text::MAX_TEXT;
+use super::{error::Extent, partial};
 use crate::change::Oid;
 use gix::objs::{CommitRefIter, Find as _, Kind};
 use gix::{ObjectId, Repository};
@@ -48,7 +49,7 @@ impl Content<'_> {
 pub(crate) fn blob_size(repo: &Repository, oid: Oid) -> Result<u64, GitError> {
     let header = (id(oid).kind() == repo.object_hash()).then(|| repo.try_find_header(id(oid)));
     let header = header.transpose().map_err(GitError::other(format!("read the header of object {oid}")))?;
-    let header = header.flatten().ok_or(GitError::Missing { oid })?;
+    let header = header.flatten().ok_or_else(|| missing(repo, oid))?;
     expect_kind(oid, header.kind(), Kind::Blob)?;
     Ok(header.size())
 }
@@ -101,14 +102,24 @@ pub(crate) fn head_tree(repo: &Repository) -> Result<Option<Oid>, GitError> {
 fn read(repo: &Repository, oid: Oid, expected: Kind) -> Result<Vec<u8>, GitError> {
     let id = id(oid);
     if id.kind() != repo.object_hash() {
-        return Err(GitError::Missing { oid });
+        return Err(missing(repo, oid));
     }
     let mut content = Vec::new();
     let found = repo.objects.try_find(&id, &mut content).map_err(GitError::other(format!("read object {oid}")))?;
-    let found = found.ok_or(GitError::Missing { oid })?;
+    let found = found.ok_or_else(|| missing(repo, oid))?;
     expect_kind(oid, found.kind, expected)?;
     found.verify_checksum(&id).map_err(|_| GitError::Integrity { oid })?;
     Ok(content)
+}
+
+/// Says that an object is not here, and what this kind of repository can do about it.
+pub(crate) fn missing(repo: &Repository, oid: Oid) -> GitError {
+    let extent = match (partial::is(repo), repo.is_shallow().unwrap_or(false)) {
+        (true, _) => Extent::Partial,
+        (false, true) => Extent::Shallow,
+        (false, false) => Extent::Whole,
+    };
+    GitError::Missing { oid, extent }
 }
 
 fn expect_kind(oid: Oid, found: Kind, expected: Kind) -> Result<(), GitError> {

@@ -4,8 +4,10 @@
 //! refused here too. A format that cannot be read is named, never taken for an empty repository.
 
 use super::GitError;
-use super::object;
+use super::plumbing::Git;
+use super::refs::Copied;
 use super::text::MAX_TEXT;
+use super::{alternates, object};
 use crate::change::Oid;
 use crate::env::Env;
 use gix::bstr::{BString, ByteSlice as _};
@@ -15,12 +17,27 @@ use gix::sec::trust::Mapping;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-/// Repository extensions that gix reads as git does, beside `refstorage`, which is looked at by value.
+/// Repository extensions that gix reads as git does, beside `refstorage`, which is looked at by value ([`RefFormat`]).
 const KNOWN_EXTENSIONS: [&str; 6] = ["noop", "partialclone", "preciousobjects", "objectformat", "worktreeconfig", "relativeworktrees"];
 
 /// An open repository. Read only: nothing in here writes to the index, the worktree, refs or configuration.
 pub struct Repo {
     pub(super) gix: gix::Repository,
+    git_dir: PathBuf,
+    common_dir: PathBuf,
+    /// Where `gix` reads refs that it cannot read where they are; it then also takes that place for the git folder.
+    _refs: Option<Copied>,
+    /// Where `gix` finds object directories that only a variable names.
+    _lists: Option<tempfile::TempDir>,
+}
+
+/// How a repository keeps its refs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RefFormat {
+    /// As files, which gix reads.
+    Files,
+    /// In tables, which only git reads.
+    Reftable,
 }
 
 /// Where a configuration value was set, for messages.
@@ -59,21 +76,27 @@ impl Repo {
             Some(dir) => gix::open_opts(cwd.join(dir), options),
             None => discover_above(cwd, env, options),
         };
-        let mut gix = opened.map_err(|error| explain(cwd, error))?;
-        refuse_unknown_format(&gix)?;
+        let (mut gix, lists) = alternates::add(opened.map_err(|error| explain(cwd, error))?, cwd, env)?;
+        let (git_dir, common_dir) = (gix.git_dir().to_owned(), gix.common_dir().to_owned());
+        let refs = match ref_format(&gix)? {
+            RefFormat::Files => None,
+            RefFormat::Reftable => Some(Copied::from(&Git::at(&gix.current_dir().join(&git_dir), env)?)?),
+        };
+        refs.iter().try_for_each(|refs| refs.serve(&mut gix))?;
+        gix.refs.namespace = None;
         gix.objects.ignore_replacements = true;
         gix.object_cache_size_if_unset(8 * 1024 * 1024);
-        Ok(Repo { gix })
+        Ok(Repo { gix, git_dir, common_dir, _refs: refs, _lists: lists })
     }
 
     /// Returns the directory that all worktrees share: objects, refs, configuration, and the gate's ledger.
     pub fn common_dir(&self) -> &Path {
-        self.gix.common_dir()
+        &self.common_dir
     }
 
     /// Returns the git directory of this worktree.
     pub fn git_dir(&self) -> &Path {
-        self.gix.git_dir()
+        &self.git_dir
     }
 
     /// Returns the top of the worktree; `None` in a bare repository.
@@ -151,7 +174,10 @@ fn options(cwd: &Path, env: &Env) -> gix::open::Options {
 }
 
 fn overrides(cwd: &Path, env: &Env) -> Vec<BString> {
-    let mut values: Vec<BString> = ["core.useReplaceRefs=false", "core.commitGraph=false", "core.fsmonitor=false"].map(BString::from).into();
+    // The last two are gix's own keys, which git does not know: with them a repository's configuration could have us read another index than git's.
+    let fixed = ["core.useReplaceRefs=false", "core.commitGraph=false", "core.fsmonitor=false"];
+    let own = ["gitoxide.core.indexFile=index", "gitoxide.core.shallowFile=shallow"];
+    let mut values: Vec<BString> = fixed.into_iter().chain(own).map(BString::from).collect();
     // What is larger than this is never read as text, so that nobody needs to ask for a size before reading.
     values.push(format!("gitoxide.objects.allocLimit={MAX_TEXT}").into());
     for (variable, key) in [("GIT_INDEX_FILE", "gitoxide.core.indexFile="), ("GIT_WORK_TREE", "core.worktree=")] {
@@ -171,26 +197,26 @@ fn refuse_server_side(env: &Env) -> Result<(), GitError> {
     })
 }
 
-fn refuse_unknown_format(repo: &gix::Repository) -> Result<(), GitError> {
+/// Tells how refs are kept, and refuses every format that is not known by name.
+fn ref_format(repo: &gix::Repository) -> Result<RefFormat, GitError> {
     let config = repo.config_snapshot();
     let config = config.plumbing();
+    let mut format = RefFormat::Files;
     for section in config.sections_by_name("extensions").into_iter().flatten() {
         for name in section.value_names().map(|name| name.to_string().to_ascii_lowercase()) {
-            let value = section.value(&name).map(|value| value.to_string()).unwrap_or_default();
-            let known = KNOWN_EXTENSIONS.contains(&name.as_str()) || (name == "refstorage" && value.eq_ignore_ascii_case("files"));
-            if !known {
-                return Err(GitError::Unsupported { what: format!("the extension {name} = {value}"), remedy: remedy_for(&name) });
+            let value = section.value(&name).map(|value| value.to_string().to_ascii_lowercase()).unwrap_or_default();
+            match (name.as_str(), value.as_str()) {
+                ("refstorage", "files") => format = RefFormat::Files,
+                ("refstorage", "reftable") => format = RefFormat::Reftable,
+                (known, _) if KNOWN_EXTENSIONS.contains(&known) => {}
+                (unknown, value) => {
+                    let remedy = "use a clone without it".to_owned();
+                    return Err(GitError::Unsupported { what: format!("the extension {unknown} = {value}"), remedy });
+                }
             }
         }
     }
-    Ok(())
-}
-
-fn remedy_for(extension: &str) -> String {
-    match extension {
-        "refstorage" => "`git refs migrate --ref-format=files` converts it".to_owned(),
-        _ => "use a clone without it".to_owned(),
-    }
+    Ok(format)
 }
 
 /// A repository of someone else's is told apart by gix's own words; another denied permission is passed on as it is.
@@ -236,6 +262,22 @@ mod tests {
         ] {
             assert_eq!(staged(&cwd, &[("GIT_INDEX_FILE", value)]), ["ok"], "{value}");
         }
+    }
+
+    /// Keys that only gix reads, in the repository's own configuration.
+    #[test]
+    fn the_repository_cannot_name_another_index_or_other_refs() {
+        let world = World::new();
+        let work = world.work();
+        std::fs::copy(work.join(".git/index"), work.join(".git/elsewhere")).expect("an index");
+        std::fs::write(work.join("evil"), "evil\n").expect("a file");
+        world.git(&["add", "evil"]);
+        for (key, value) in [("indexFile", "elsewhere"), ("refsNamespace", "x"), ("shallowFile", "index")] {
+            world.git(&["config", &format!("gitoxide.core.{key}"), value]);
+        }
+        assert_eq!(staged(&work, &[]), ["evil"]);
+        let selected = world.repo().select(&Selector::Push { remote: None }, &Options::default()).expect("a push");
+        assert_eq!(only(&selected).refs[0].base.map(|oid| oid.to_string()), Some(world.id("origin/main")));
     }
 
     /// A hook that notes which index git gave it: what is read is what the commit will hold (case P1).
@@ -331,9 +373,36 @@ mod tests {
         let text = std::fs::read_to_string(&config).expect("a file");
         std::fs::write(&config, format!("{text}[extensions]\n\tnewThing = yes\n")).expect("a file");
         assert!(refusal(&world.work(), &[]).contains("newthing = yes"));
+        std::fs::write(&config, format!("{text}[extensions]\n\trefStorage = ledger\n")).expect("a file");
+        assert!(refusal(&world.work(), &[]).contains("refstorage = ledger"));
         let refs = World::empty(&["--ref-format=reftable"]);
-        let refused = refusal(&refs.work(), &[]);
-        assert!(refused.contains("refstorage = reftable") && refused.contains("git refs migrate"), "{refused}");
+        assert!(refusal(&refs.work(), &[]).contains("none on the PATH"), "an empty environment has no git in it");
+    }
+
+    #[test]
+    fn the_refs_of_a_reftable_are_read_wherever_they_are_asked_for() {
+        let world = World::empty(&["--ref-format=reftable"]);
+        let open = |dir: &str| Repo::discover(&world.dir.path().join(dir), &Env::of_process()).expect("a repository");
+        assert_eq!(open("work").head_commit().expect("HEAD"), None);
+        world.commit("base", "base\n");
+        world.git(&["push", "-q", "-u", "origin", "main"]);
+        world.git(&["remote", "set-head", "origin", "main"]);
+        world.git(&["worktree", "add", "-q", "../linked", "-b", "topic/x"]);
+        world.commit("new", "new\n");
+        let id = |revision: &str| Oid::from_hex(world.id(revision).as_bytes());
+        for (dir, head) in [("work", "main"), ("linked", "topic/x"), ("remote.git", "origin/main")] {
+            let repo = open(dir);
+            assert_eq!(repo.head_commit().expect("HEAD"), id(head), "{dir}");
+            assert!(repo.common_dir().join("objects").is_dir() && repo.hooks_dir().path.is_dir(), "{dir}");
+        }
+        let selected = open("work").select(&Selector::Push { remote: None }, &Options::default()).expect("a push");
+        assert_eq!((files(only(&selected)), selected.remote.as_deref()), (vec!["new".to_owned()], Some("origin")));
+        let selected = open("linked").select(&Selector::Range { from: "topic/x".to_owned(), to: "main".to_owned() }, &Options::default());
+        assert_eq!(files(only(&selected.expect("a range"))), ["new"]);
+        let selected = open("work").select(&Selector::All { base: None }, &Options::default()).expect("the default branch");
+        assert_eq!(files(only(&selected)), ["new"]);
+        let copy = open("work")._refs.expect("a copy").path().to_owned();
+        assert!(!copy.exists(), "the copy outlives the repository");
     }
 
     #[test]

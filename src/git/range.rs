@@ -9,7 +9,7 @@ use super::push::{FrameworkPush, PushLine};
 use super::remotes::{self, Remotes};
 use super::sending::{self, Old, Update};
 use super::tree::{self, Entry};
-use super::{GitError, Repo, destination, narrow, revision};
+use super::{GitError, Repo, destination, narrow, partial, revision};
 use crate::change::subject::{BaseSource, RefUpdate, Subject};
 use crate::change::{BytePath, Change};
 
@@ -79,7 +79,7 @@ impl Repo {
             Selector::Range { from, to } => self.range(from, to, options),
             Selector::Push { remote } => self.push_destination(remote.as_deref(), options),
         };
-        narrow::matched(selected?, options)
+        partial::noted(self, narrow::matched(selected?, options)?)
     }
 
     /// Captures what a push sends, from the lines that git gave the hook; `remote` and `url` are the hook's two arguments.
@@ -94,7 +94,8 @@ impl Repo {
             local: line.local_oid,
             old: if line.remote_oid.is_null() { Old::Absent } else { Old::Advertised(line.remote_oid) },
         });
-        narrow::matched(sending::select(self, &Remotes::of(self, remote, url), updates.collect(), options)?, options)
+        let selected = sending::select(self, &Remotes::of(self, remote, url), updates.collect(), options)?;
+        partial::noted(self, narrow::matched(selected, options)?)
     }
 
     /// Captures what a push sends, from the variables of the pre-commit framework. Only its first ref is visible there, and a note says so.
@@ -109,7 +110,7 @@ impl Repo {
         let note = format!("the framework shows one ref of a push: reviewed {} only; a pre-push hook of git's own sees all", update.local_ref);
         let mut selected = sending::select(self, &Remotes::of(self, &push.remote_name, &push.remote_url), vec![update], options)?;
         selected.notes.push(note);
-        narrow::matched(selected, options)
+        partial::noted(self, narrow::matched(selected, options)?)
     }
 
     /// Captures entries whose content is all in objects.

@@ -3,6 +3,7 @@
 
 use super::GitError;
 use super::capture::Source;
+use super::error::Extent;
 use super::object::Content;
 use super::text;
 use super::tree::{Entry, Leaf};
@@ -254,9 +255,11 @@ impl Fingerprints<'_> {
 
     fn learn(&mut self, leaf: Leaf) -> Result<(), GitError> {
         if !self.known.contains_key(&leaf.oid) {
-            let print = match self.source.content(leaf)? {
-                Content::Whole(bytes) if !bytes.is_empty() => Some(Fingerprint::of(&bytes)),
-                Content::Whole(_) | Content::Oversize(_) => None,
+            let print = match self.source.content(leaf) {
+                Ok(Content::Whole(bytes)) if !bytes.is_empty() => Some(Fingerprint::of(&bytes)),
+                // What a partial clone left at the remote is like nothing; on the new side it is an error as soon as it is to be shown.
+                Ok(Content::Whole(_) | Content::Oversize(_)) | Err(GitError::Missing { extent: Extent::Partial, .. }) => None,
+                Err(error) => return Err(error),
             };
             self.known.insert(leaf.oid, print);
         }

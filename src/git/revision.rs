@@ -40,7 +40,7 @@ impl Peeled {
 pub(super) fn peel(repo: &Repository, oid: Oid) -> Result<Peeled, GitError> {
     let mut at = oid;
     for _ in 0..MAX_TAGS {
-        match kind(repo, at)?.ok_or(GitError::Missing { oid: at })? {
+        match kind(repo, at)?.ok_or_else(|| object::missing(repo, at))? {
             Kind::Commit => return Ok(Peeled::Commit(at)),
             Kind::Tree => return Ok(Peeled::Tree(at)),
             Kind::Blob => return Ok(Peeled::Blob(at)),
@@ -104,7 +104,7 @@ fn tag_target(repo: &Repository, oid: Oid) -> Result<Oid, GitError> {
     let id = object::id(oid);
     let mut content = Vec::new();
     let found = repo.objects.try_find(&id, &mut content).map_err(GitError::other(format!("read tag {oid}")))?;
-    found.ok_or(GitError::Missing { oid })?.verify_checksum(&id).map_err(|_| GitError::Integrity { oid })?;
+    found.ok_or_else(|| object::missing(repo, oid))?.verify_checksum(&id).map_err(|_| GitError::Integrity { oid })?;
     let tag = TagRef::from_bytes(&content, repo.object_hash());
     tag.map(|tag| object::oid(&tag.target())).map_err(|_| GitError::Malformed { oid, why: "a tag that cannot be read".to_owned() })
 }

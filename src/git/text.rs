@@ -6,8 +6,11 @@ use crate::change::Hunk;
 use gix::diff::blob::{Algorithm, Diff, InternedInput, Token, sources::byte_lines};
 use std::ops::Range;
 
-/// The size in bytes above which a side is not read: git's default `core.bigFileThreshold`, above which git prints a file as binary unread.
-pub(crate) const MAX_TEXT: u64 = 512 << 20;
+/// The size in bytes above which a side is not read at all: nobody could search it for secrets, and it would not fit into memory beside the rest.
+pub(crate) const MAX_TEXT: u64 = super::fresh::MAX_SEARCHED;
+
+/// The size in bytes above which a text is not cut into lines: more than reviewers can read of one push.
+pub(crate) const MAX_LINED: u64 = 8 << 20;
 
 /// How many bytes are searched for a NUL, which makes a file binary.
 const BINARY_PROBE: usize = 8000;

@@ -7,8 +7,9 @@ use gix::bstr::ByteSlice as _;
 use gix::objs::tree::name_order;
 use std::cmp::Ordering;
 
-/// How many directories may lie inside each other; git's own limit (`core.maxTreeDepth`) is of this size.
-const MAX_DEPTH: usize = 2048;
+/// How many directories may lie inside each other: the least that git allows anywhere (`core.maxTreeDepth` on Windows). The walk goes down by recursion, and
+/// must end with a message before it ends for want of stack.
+const MAX_DEPTH: usize = 512;
 
 /// A file, link or submodule as a tree or the index names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -53,7 +53,7 @@ pub(crate) fn content(repo: &Repository, path: &BytePath, found: Leaf) -> Result
     disk.leaf(name, entry, indexed)?;
     match disk.unstored.remove(&found.oid) {
         Some(content) => Ok(content),
-        None if indexed.oid == found.oid => Err(GitError::Missing { oid: found.oid }),
+        None if indexed.oid == found.oid => Err(object::missing(repo, found.oid)),
         None => Err(GitError::Changed { path: path.clone() }),
     }
 }

@@ -95,7 +95,7 @@ fn usage_errors_are_2() {
 }
 
 #[test]
-fn the_policy_of_the_base_holds_and_the_pushed_one_cannot_loosen_it() {
+fn p62_the_policy_of_the_base_holds_and_the_pushed_one_cannot_loosen_it() {
     let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::claims("severity", "MEDIUM")));
     sandbox.configure(&[Reviewer::qwen(&peer)], "");
     let repo = sandbox.published();
@@ -117,7 +117,7 @@ fn a_pushed_policy_that_cannot_be_read_is_refused() {
 }
 
 #[test]
-fn a_nested_run_refuses() {
+fn p61_a_nested_run_refuses() {
     let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Clean));
     let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
     repo.gate(&["run", "--staged"]).env("REVIEW_GATE_NESTED", "1").run().expect(2).says("nested");

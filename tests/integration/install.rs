@@ -92,7 +92,7 @@ fn a_chained_hook_does_not_let_a_bad_change_through() {
 }
 
 #[test]
-fn the_hook_refuses_when_the_program_is_gone() {
+fn p46_the_hook_refuses_when_the_program_is_gone() {
     let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Clean));
     let repo = configured(&sandbox, &peer);
     let program = copy_of_the_gate(&sandbox, "bin");
@@ -129,7 +129,7 @@ fn an_empty_program_is_no_gate() {
 }
 
 #[test]
-fn the_hook_goes_where_git_looks() {
+fn p47_the_hook_goes_where_git_looks() {
     let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
     let repo = configured(&sandbox, &peer);
     repo.git(&["config", "core.hooksPath", ".hooks"]);

@@ -224,7 +224,7 @@ fn p04_no_lines_from_a_hook_manager_is_an_error_with_its_remedy() {
 }
 
 #[test]
-fn pre_push_leaves_stdout_to_git() {
+fn p48_pre_push_leaves_stdout_to_git() {
     let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
     let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
     for content in [GOOD, EVIL] {
@@ -235,7 +235,7 @@ fn pre_push_leaves_stdout_to_git() {
 }
 
 #[test]
-fn a_review_writes_to_neither_index_nor_worktree_nor_refs() {
+fn p52_a_review_writes_to_neither_index_nor_worktree_nor_refs() {
     let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
     let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
     repo.write("src/run.rs", EVIL).commit("run");

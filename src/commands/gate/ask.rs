@@ -287,7 +287,9 @@ impl Panel<'_> {
             |briefing: Briefing| Session::new(self.pool.clone(), briefing.script, briefing.batches, self.author.families().clone(), watch.clone());
         let first = session(briefing);
         let stop = || self.interrupt.code().is_some();
-        let settled = review::run(&first, &plan, self.deadline.for_passes(), &stop).and_then(|passes| {
+        // Nobody waits any more: not even the first question is worth its price.
+        let begun = if stop() { Err(Interrupted) } else { review::run(&first, &plan, self.deadline.for_passes(), &stop) };
+        let settled = begun.and_then(|passes| {
             case.passes = passes;
             if let Some((smaller, again)) = self.for_smaller(case, &plan) {
                 let passes = review::run(&session(smaller), &again, self.deadline.for_passes(), &stop)?;

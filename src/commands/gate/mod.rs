@@ -36,6 +36,7 @@ use crate::report::progress::Channel;
 use crate::report::{json, text, v1::Report};
 use crate::reviewer::Spec;
 use crate::tier::Tier;
+use crate::transport::process;
 use crate::verdict::{self, Basis, Decision, Ground, Reason};
 use std::fs::File;
 use std::io::Write;
@@ -127,14 +128,18 @@ pub(super) fn gate(context: &Context, repo: &Repo, user: &User, request: Request
     for case in &mut cases {
         run.settle_without_asking(case, &ledger);
     }
-    let interrupt = Interrupt::install();
+    let interrupt = Interrupt::install(context.parent);
     // Held to the end of this function: another run over the same content looks for our record, not for our answer.
     let (_turns, waited) = run.take_turns(&mut cases, &mut ledger, &interrupt)?;
     let waited = waited + run.ask(&mut cases, &interrupt);
     raw::keep(&run, &mut cases);
     let verdicts: Vec<_> = cases.iter().map(Case::verdict).collect();
     let decision = match interrupt.code() {
-        Some(code) => Err(code),
+        Some(code) => {
+            // What this run started has groups of its own, which neither the terminal nor whoever killed git has reached.
+            process::kill_running();
+            Err(code)
+        }
         None => Ok(verdict::decide(&run.id, &verdicts)),
     };
     run.finish(&cases, decision, waited, &mut ledger, file)

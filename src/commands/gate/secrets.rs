@@ -55,6 +55,6 @@ impl Fresh {
 fn identity(file: &FreshFile) -> Digest {
     let mut fields = Fields::new("review-gate fresh file v1");
     fields.add(file.path.as_bytes());
-    file.lines.iter().for_each(|(_, line)| fields.add(line));
+    file.lines().for_each(|(_, line)| fields.add(line));
     fields.finish()
 }

@@ -116,7 +116,7 @@ pub fn late(limit: Deadline) -> Fault {
     let detail = format!("no end of the reply within {:.1?} ({})", limit.allowed(), limit.limit());
     match limit.limit() {
         Limit::Run | Limit::Passes | Limit::Slice => Fault::new(Class::Deadline, detail),
-        Limit::Reviewer | Limit::Idle | Limit::Connect | Limit::Preflight | Limit::Lock => Fault::new(Class::Unreachable, detail),
+        Limit::Reviewer | Limit::Idle | Limit::Connect | Limit::Preflight | Limit::Lock | Limit::Git => Fault::new(Class::Unreachable, detail),
         Limit::FirstByte => Fault::new(Class::Unreachable, format!("no first byte within {:.1?}", limit.allowed())).permanent(),
     }
 }

@@ -76,6 +76,11 @@ impl Environment {
         Environment::keeping(env, allowed).with("TERM", "dumb").with(NESTED, "1")
     }
 
+    /// Makes an environment of these variables alone.
+    pub fn only(env: &Env, names: &[&str]) -> Environment {
+        Environment::keeping(env, |name| matches(name, names, &[]))
+    }
+
     /// Makes the environment of git itself, which must see the repository, the index and the configuration that the caller's git named.
     pub fn for_git(env: &Env) -> Environment {
         Environment::keeping(env, |_| true)

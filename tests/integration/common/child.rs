@@ -157,15 +157,20 @@ impl Running {
     }
 
     /// Waits for the end. At the limit the whole group is killed and the test fails.
-    pub fn finish(mut self) -> Run {
+    pub fn finish(self) -> Run {
+        self.finish_within(LIMIT)
+    }
+
+    /// Waits for the end, at most so long from the start.
+    pub fn finish_within(mut self, limit: Duration) -> Run {
         use std::os::unix::process::ExitStatusExt;
         let status = loop {
             if let Some(status) = self.child.try_wait().expect("a child can be waited for") {
                 break status;
             }
-            if self.started.elapsed() > LIMIT {
+            if self.started.elapsed() > limit {
                 let _ = kill_process_group(self.group(), Signal::KILL);
-                panic!("{} was still running after {LIMIT:?}", self.name);
+                panic!("{} was still running after {limit:?}", self.name);
             }
             // Short runs are timed to a twentieth of their length, long ones do not keep a core busy.
             thread::sleep((self.started.elapsed() / 20).clamp(Duration::from_micros(100), Duration::from_millis(5)));
