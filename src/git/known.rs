@@ -135,7 +135,7 @@ mod tests {
                 assert!(was == is || seen || aside, "f{n} is passed over; {hint}");
                 // What is set aside is on the remote under this path, in what the tip stands on or in the old state of a ref that is forced.
                 let there = |at: &usize| (update.force || ancestors.contains(at)) && self.states[*at][n] == is;
-                assert!(!aside || known.iter().any(|at| there(at)), "f{n} is no published work; {hint}");
+                assert!(!aside || known.iter().any(there), "f{n} is no published work; {hint}");
                 assert!(!(aside && seen), "f{n} is in both lists; {hint}");
                 counts = [counts[0] + usize::from(seen), counts[1] + usize::from(aside)];
             }
