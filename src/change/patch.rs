@@ -22,10 +22,9 @@ impl Style {
     /// Tells whether the content is written line by line. Git takes UTF-16 for binary; a reviewer reads it.
     fn shows_lines(self, body: &Body) -> bool {
         match body {
-            Body::Text(_) => true,
+            Body::Text(_) | Body::Summary { .. } => true,
             Body::Utf16(_) => self == Style::Prompt,
-            // A summary is no hunk; whoever shows it writes it behind the header.
-            Body::LineEnds(_) | Body::Binary | Body::Oversize | Body::Summary { .. } => false,
+            Body::LineEnds(_) | Body::Binary | Body::Oversize => false,
         }
     }
 
