@@ -33,8 +33,11 @@ struct Size {
     runs: usize,
 }
 
+/// Makes a repository, measures in it and prints.
+type Table = fn(&Size);
+
 /// The tables by the names that `--only` takes.
-const TABLES: [(&str, fn(&Size)); 8] = [
+const TABLES: [(&str, Table); 8] = [
     ("start", start::up),
     ("overhead", answers::overhead),
     ("passes", answers::side_by_side),
