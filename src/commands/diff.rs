@@ -9,6 +9,9 @@ use crate::error::GateError;
 use crate::exit::Told;
 use crate::git::{FrameworkPush, Selector, parse_lines};
 
+/// How much text, in bytes, is put together before it is printed: the change is in memory once, not twice.
+const PIECE: usize = 1 << 20;
+
 /// Prints the change of every subject, one after the other.
 ///
 /// # Errors
@@ -28,9 +31,15 @@ pub(super) fn run(context: &Context, args: &DiffArgs) -> Result<Told, GateError>
             }
         }
     };
-    let mut out = Vec::new();
-    selected.subjects.iter().for_each(|subject| patch::write(&subject.change, Style::Git, &mut out));
     selected.notes.iter().for_each(|note| context.printer.say(&format!("note: {note}")));
+    let mut out = Vec::new();
+    for file in selected.subjects.iter().flat_map(|subject| &subject.change.files) {
+        patch::file(file, Style::Git, &mut out);
+        if out.len() >= PIECE {
+            context.printer.result(&out);
+            out.clear();
+        }
+    }
     context.printer.result(&out);
     Ok(Told)
 }

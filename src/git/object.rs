@@ -48,7 +48,7 @@ impl Content<'_> {
 /// Returns a blob's size in bytes without reading its content.
 pub(crate) fn blob_size(repo: &Repository, oid: Oid) -> Result<u64, GitError> {
     let header = (id(oid).kind() == repo.object_hash()).then(|| repo.try_find_header(id(oid)));
-    let header = header.transpose().map_err(GitError::other(format!("read the header of object {oid}")))?;
+    let header = header.transpose().map_err(|error| GitError::other(format!("read the header of object {oid}"))(error))?;
     let header = header.flatten().ok_or_else(|| missing(repo, oid))?;
     expect_kind(oid, header.kind(), Kind::Blob)?;
     Ok(header.size())
@@ -105,7 +105,7 @@ fn read(repo: &Repository, oid: Oid, expected: Kind) -> Result<Vec<u8>, GitError
         return Err(missing(repo, oid));
     }
     let mut content = Vec::new();
-    let found = repo.objects.try_find(&id, &mut content).map_err(GitError::other(format!("read object {oid}")))?;
+    let found = repo.objects.try_find(&id, &mut content).map_err(|error| GitError::other(format!("read object {oid}"))(error))?;
     let found = found.ok_or_else(|| missing(repo, oid))?;
     expect_kind(oid, found.kind, expected)?;
     found.verify_checksum(&id).map_err(|_| GitError::Integrity { oid })?;

@@ -24,6 +24,9 @@ pub(crate) fn is_binary(content: &[u8]) -> bool {
     content[..content.len().min(BINARY_PROBE)].contains(&0)
 }
 
+/// What git writes behind a last line without a newline.
+const NO_NEWLINE: &[u8] = b"\n\\ No newline at end of file\n";
+
 /// Compares two texts. Line ends are part of the lines: a change of `\r\n` to `\n` is a change.
 pub(crate) fn hunks(old: &[u8], new: &[u8]) -> Vec<Hunk> {
     match (old, new) {
@@ -36,12 +39,10 @@ pub(crate) fn hunks(old: &[u8], new: &[u8]) -> Vec<Hunk> {
 
 /// Makes the one hunk of a file that came or went.
 fn whole(mark: u8, content: &[u8]) -> Hunk {
-    let mut text = Vec::with_capacity(content.len() + content.len() / 16 + 64);
-    let mut lines = 0;
-    for line in content.split_inclusive(|byte| *byte == b'\n') {
-        push_line(&mut text, mark, line);
-        lines += 1;
-    }
+    let lines = content.iter().filter(|byte| **byte == b'\n').count() + usize::from(content.last() != Some(&b'\n'));
+    let mut text = Vec::with_capacity(content.len() + lines + NO_NEWLINE.len());
+    content.split_inclusive(|byte| *byte == b'\n').for_each(|line| push_line(&mut text, mark, line));
+    let lines = lines as u32;
     let (old, new) = if mark == b'-' { ((1, lines), (0, 0)) } else { ((0, 0), (1, lines)) };
     Hunk { old_start: old.0, old_lines: old.1, new_start: new.0, new_lines: new.1, section: Vec::new(), text }
 }
@@ -51,7 +52,7 @@ fn push_line(text: &mut Vec<u8>, mark: u8, line: &[u8]) {
     text.push(mark);
     text.extend_from_slice(line);
     if line.last() != Some(&b'\n') {
-        text.extend_from_slice(b"\n\\ No newline at end of file\n");
+        text.extend_from_slice(NO_NEWLINE);
     }
 }
 
@@ -93,7 +94,11 @@ impl<'a> Compared<'a> {
 
     /// Writes the lines of a hunk: context from the old side, then for each edit what goes and what comes.
     fn text(&self, edits: &[Edit], old: Range<u32>) -> Vec<u8> {
-        let mut text = Vec::new();
+        let size = |side: &[Token], lines: &Range<u32>| -> usize {
+            side[lines.start as usize..lines.end as usize].iter().map(|token| self.line(*token).len() + 1).sum()
+        };
+        let added: usize = edits.iter().map(|edit| size(&self.input.after, &edit.after)).sum();
+        let mut text = Vec::with_capacity(size(&self.input.before, &old) + added);
         let mut at = old.start;
         for edit in edits {
             self.push(&mut text, b' ', &self.input.before, at..edit.before.start);

@@ -1,8 +1,8 @@
 //! The built-in kinds of paths: tables of globs and words, compiled once.
 
-use super::{builder, tables, words};
+use super::shapes::Shapes;
+use super::{tables, words};
 use crate::change::BytePath;
-use globset::{Candidate, GlobSet, GlobSetBuilder};
 use std::sync::OnceLock;
 
 /// What a path is, by its name alone. A path may be of several kinds. Case is ignored.
@@ -42,11 +42,10 @@ impl Kind {
 
     /// Tells whether a path is of this kind.
     pub fn is(self, path: &BytePath) -> bool {
-        let [globs, words] = self.sets();
-        let lower = path.as_bytes().to_ascii_lowercase();
-        let hit = |set: &GlobSet, path: &[u8]| !set.is_empty() && set.is_match_candidate(&Candidate::from_bytes(path));
-        let found = hit(globs, &lower) || hit(words, &words::path_of_words(path.as_bytes()));
-        found && (self != Kind::Test || Kind::Source.is(path))
+        let Compiled { globs, words } = self.compiled();
+        let by_glob = || globs.as_ref().is_some_and(|globs| globs.match_path(&path.as_bytes().to_ascii_lowercase()));
+        let by_word = || words.as_ref().is_some_and(|words| words.match_path(&words::path_of_words(path.as_bytes())));
+        (by_glob() || by_word()) && (self != Kind::Test || Kind::Source.is(path))
     }
 
     /// Tells whether a path is of one of the [`Kind::GOVERNANCE`] kinds.
@@ -54,11 +53,13 @@ impl Kind {
         Kind::GOVERNANCE.iter().any(|kind| kind.is(path))
     }
 
-    fn sets(self) -> &'static [GlobSet; 2] {
-        static COMPILED: [OnceLock<[GlobSet; 2]>; 13] = [const { OnceLock::new() }; 13];
+    fn compiled(self) -> &'static Compiled {
+        static COMPILED: [OnceLock<Compiled>; 13] = [const { OnceLock::new() }; 13];
         COMPILED[self as usize].get_or_init(|| {
-            let table = self.table();
-            [compile(table.globs.split_whitespace().map(str::to_owned)), compile(table.words.split_whitespace().map(|word| format!("**/{word}/**")))]
+            let Table { globs, words } = self.table();
+            let words: String = words.split_whitespace().map(|word| format!("**/{word}/** ")).collect();
+            let shapes = |table: &str| (!table.is_empty()).then(|| Shapes::of(table));
+            Compiled { globs: shapes(globs), words: shapes(&words) }
         })
     }
 
@@ -87,17 +88,17 @@ struct Table {
     words: &'static str,
 }
 
-fn compile(globs: impl Iterator<Item = String>) -> GlobSet {
-    let mut set = GlobSetBuilder::new();
-    for glob in globs {
-        set.add(builder(&glob).build().expect("built-in globs compile, because a test compiles every kind"));
-    }
-    set.build().expect("built-in sets compile, because a test compiles every kind")
+/// A table ready to be matched; `None` for what a kind has not.
+struct Compiled {
+    globs: Option<Shapes>,
+    words: Option<Shapes>,
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::{builder, shapes};
     use super::*;
+    use globset::GlobSetBuilder;
 
     const ALL: [Kind; 13] = [
         Kind::Policy,
@@ -123,6 +124,40 @@ mod tests {
             assert!(!globs.is_empty() || !words.is_empty(), "{kind:?}");
             assert!([globs, words].iter().all(|table| **table == table.to_lowercase()), "{kind:?}: the path is lowered before it is matched");
         }
+    }
+
+    /// Paths that a glob matches, and neighbours of them.
+    fn examples(glob: &str) -> Vec<String> {
+        let mut paths = vec![glob.to_owned()];
+        for (mark, choices) in [("**/", &["", "a/", "a/b/"][..]), ("/**", &["/x", "/x/y", ""]), ("*", &["", "x", "x.y", "-x_"])] {
+            let fill = |path: String| -> Vec<String> {
+                if path.contains(mark) { choices.iter().map(|choice| path.replace(mark, choice)).collect() } else { vec![path] }
+            };
+            paths = paths.into_iter().flat_map(fill).collect();
+        }
+        let near = |path: String| [format!("x{path}"), format!("{path}x"), format!("{path}/x"), format!("{path}.x"), path[1..].to_owned(), path];
+        paths.into_iter().filter(|path| !path.is_empty()).flat_map(near).filter(|path| !path.is_empty() && !path.starts_with('/')).collect()
+    }
+
+    #[test]
+    fn shapes_read_the_tables_as_globs_do() {
+        let mut compared = 0;
+        for kind in ALL {
+            let Table { globs, words } = kind.table();
+            let words: String = words.split_whitespace().map(|word| format!("**/{word}/** ")).collect();
+            for table in [globs, &words] {
+                let mut set = GlobSetBuilder::new();
+                for glob in table.split_whitespace() {
+                    set.add(builder(glob).build().expect("a glob"));
+                }
+                let (set, shapes) = (set.build().expect("a set"), Shapes::of(table));
+                for path in table.split_whitespace().flat_map(shapes::expanded).flat_map(|glob| examples(&glob)) {
+                    assert_eq!(shapes.match_path(path.as_bytes()), set.is_match(&path), "{kind:?}: {path}");
+                    compared += 1;
+                }
+            }
+        }
+        assert!(compared > 10_000, "{compared}");
     }
 
     #[test]

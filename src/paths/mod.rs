@@ -4,6 +4,7 @@
 //! Built-in kinds ignore case; the policy's `exclude`, `generated` and `data` do not (they take scrutiny away, so the narrow reading holds), `full` does.
 
 mod kind;
+mod shapes;
 mod tables;
 mod words;
 

@@ -1,6 +1,6 @@
 //! Secrets: refused in what is new, masked in what is old. The only maker of [`Outbound`], the only type that a reviewer is ever sent.
 //!
-//! `rules`, `keyblock` and `keyline` say what a secret looks like, `samples` what only looks like one, `scan` finds them, `vault` knows the gate's own keys. What follows from a leak (status 16) is the caller's. The only user of regex.
+//! `rules`, `keyblock` and `keyline` say what a secret looks like, `samples` what only looks like one, `scan` finds them, `vault` knows the gate's own keys. What follows from a leak (status 16) is the caller's. The only user of regex and aho-corasick.
 
 mod keyblock;
 mod keyline;
