@@ -3,13 +3,15 @@
 
 /// How many bytes tell the byte order of a text without a mark.
 const PROBE: usize = 8000;
+/// Fewer bytes than this tell nothing without a mark.
+const LEAST: usize = 8;
 
 /// Decodes UTF-16 that can be shown as the text it is: by its byte order mark, or by the NUL bytes that are every other byte at the start of Western text.
 /// `None` for anything else, and where a unit is half a pair, a byte is left over or a character is NUL (without a mark: any control): such content is no
 /// text, or not only text.
 pub fn text(bytes: &[u8]) -> Option<String> {
     let marked = by_mark(bytes);
-    let unit = marked.or_else(|| by_nuls(&bytes[..bytes.len().min(PROBE)]))?;
+    let unit = marked.or_else(|| by_nuls(&bytes[..bytes.len().min(PROBE)]).filter(|_| bytes.len() >= LEAST))?;
     let (pairs, []) = bytes.as_chunks() else { return None };
     let is_text = |c: &char| if marked.is_some() { *c != '\0' } else { !c.is_control() || matches!(c, '\t' | '\n' | '\r' | '\u{c}') };
     char::decode_utf16(pairs.iter().map(|pair| unit(*pair))).map(|read| read.ok().filter(is_text)).collect()
@@ -77,6 +79,13 @@ mod tests {
     fn other_bytes_are_not_read() {
         for bytes in [&b""[..], b"plain text", b"\x7fELF\0\0\0\0\0\0\0\0abcd", b"one NUL\0 in a text", b"\xef\xbb\xbfkey"] {
             assert_eq!((searchable(bytes), text(bytes)), (None, None), "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn a_handful_of_bytes_is_no_text_without_a_mark() {
+        for (bytes, expected) in [(&b"\0b"[..], None), (b"a\0b\0c\0", None), (b"a\0b\0c\0d\0", Some("abcd")), (b"\xff\xfea\0", Some("\u{feff}a"))] {
+            assert_eq!(text(bytes).as_deref(), expected, "{bytes:?}");
         }
     }
 

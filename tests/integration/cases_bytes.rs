@@ -218,7 +218,7 @@ fn p31_a_pointer_of_lfs_is_listed_with_what_it_says() {
     ["clean", "smudge", "process"].iter().for_each(|key| _ = repo.git(&["config", &format!("filter.lfs.{key}"), "touch ran"]));
     let report = reviewed(&repo, 0);
     let lfs = |path: &str| (path.to_owned(), "lfs".to_owned());
-    assert_eq!(not_reviewed(&report), [lfs("changed.psd"), lfs("new.psd"), lfs("there.psd")]);
+    assert_eq!(not_reviewed(&report), [lfs("changed.psd"), lfs("moved.psd"), lfs("new.psd"), lfs("there.psd")]);
     assert_eq!(report["subjects"][0]["coverage"]["reviewed"], serde_json::json!(["text.dat"]), "what a text became is shown");
     let (a, b, c, d) = ("a".repeat(64), "b".repeat(64), "c".repeat(64), "d".repeat(64));
     let note = format!(
