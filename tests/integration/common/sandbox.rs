@@ -29,6 +29,7 @@ impl Sandbox {
             fs::create_dir(sandbox.path().join(name)).unwrap();
         }
         fs::write(sandbox.hostile_config(), HOSTILE_CONFIG).unwrap();
+        fs::write(sandbox.system_config(), "[gc]\n\tauto = 0\n[maintenance]\n\tauto = false\n").unwrap();
         fs::write(sandbox.path().join("home/hostile/attributes"), HOSTILE_ATTRIBUTES).unwrap();
         sandbox
     }
@@ -73,7 +74,7 @@ impl Sandbox {
             .env("TMPDIR", self.path().join("tmp"))
             .env("LC_ALL", "C")
             .env("TZ", "UTC")
-            .env("GIT_CONFIG_SYSTEM", "/dev/null")
+            .env("GIT_CONFIG_SYSTEM", self.system_config())
             .env("GIT_CONFIG_GLOBAL", if global.exists() { global } else { "/dev/null".into() })
             .env("GIT_TERMINAL_PROMPT", "0");
         for who in ["AUTHOR", "COMMITTER"] {
@@ -91,6 +92,11 @@ impl Sandbox {
         let mut command = self.command(program);
         command.env("GIT_CONFIG_GLOBAL", self.hostile_config());
         command
+    }
+
+    /// What holds for every git: none of them repacks in the background, where it would write beside a story.
+    fn system_config(&self) -> PathBuf {
+        self.path().join("home/system")
     }
 
     fn hostile_config(&self) -> PathBuf {
