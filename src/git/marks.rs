@@ -44,10 +44,11 @@ impl Repo {
     /// An altered object, or a missing directory.
     pub fn marked(&self, subject: &Subject) -> Result<Vec<Marked>, GitError> {
         let is_text = |file: &&FileChange| match &file.body {
-            Body::Text(_) | Body::LineEnds(_) | Body::Utf16(_) | Body::Summary { .. } => {
+            Body::Text(_) | Body::LineEnds(_) | Body::Utf16(_) => {
                 file.new.as_ref().is_some_and(|side| matches!(side.mode, Mode::Regular | Mode::Executable))
             }
-            Body::Binary | Body::Oversize => false,
+            // Of a lock file that is summed up nothing is read as text.
+            Body::Binary | Body::Oversize | Body::Summary { .. } => false,
         };
         let paths: Vec<&BytePath> = subject.change.files.iter().filter(is_text).map(FileChange::path).collect();
         let mut attributes = Attributes::of_git()?;
