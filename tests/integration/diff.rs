@@ -67,7 +67,7 @@ fn the_push_stage_prints_what_the_lines_say() {
 }
 
 #[test]
-fn no_setting_of_the_user_changes_a_byte() {
+fn p33_no_prefix_and_no_other_setting_changes_a_byte() {
     let sandbox = Sandbox::new();
     let repo = every_kind(&sandbox);
     let plain = repo.gate(&["diff", "--staged"]).run().expect(0).stdout;

@@ -171,7 +171,7 @@ fn runs_over_the_same_subjects_in_another_order_never_block_each_other() {
 
 /// The same push through the framework and through git's own hook (case P53).
 #[test]
-fn the_framework_and_the_native_hook_share_one_review() {
+fn p53_the_framework_and_the_native_hook_share_one_review() {
     let (sandbox, door) = (Sandbox::new(), Latch::closed());
     let peer = behind(&door);
     let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
@@ -201,7 +201,7 @@ fn the_framework_and_the_native_hook_share_one_review() {
 
 /// Git runs the hook once for each push URL (case P53). By then its tracking ref says that the remote has it.
 #[test]
-fn two_push_urls_cost_one_review() {
+fn p53_two_push_urls_cost_one_review() {
     let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
     let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
     sandbox.clone(&sandbox.path().join("origin.git"), "colleague").git(&["push", "-q", &sandbox.bare("second.git").to_string_lossy(), "main"]);
@@ -239,7 +239,7 @@ fn a_turn_that_is_a_link_is_refused_and_not_followed() {
 
 /// So many pushes of each of eight processes (threat T19); `REVIEW_GATE_TEST_PUSHES` asks for more.
 #[test]
-fn eight_processes_that_push_side_by_side_leave_one_chain() {
+fn t19_eight_processes_that_push_side_by_side_leave_one_chain() {
     const PROCESSES: usize = 8;
     let pushes = asked("REVIEW_GATE_TEST_PUSHES", 5);
     let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
@@ -349,7 +349,7 @@ const MEDDLING: [(&str, Meddle); 22] = [
 /// Git captures ids and URL before it runs the hook, and the gate reads objects by their ids alone (threat T18). So many seeds; `REVIEW_GATE_TEST_SEEDS` asks for
 /// more.
 #[test]
-fn whatever_happens_during_a_review_what_was_recorded_is_what_was_pushed() {
+fn t18_whatever_happens_during_a_review_what_was_recorded_is_what_was_pushed() {
     let mut pushed = 0;
     let seeds = asked("REVIEW_GATE_TEST_SEEDS", 20);
     for seed in 0..seeds {
@@ -416,7 +416,7 @@ fn recorded(subject: &Value) -> (String, String) {
 
 /// Git reads the index again after the hook, so what is added meanwhile enters the commit (threat T18). The push sees it.
 #[test]
-fn what_is_added_while_a_commit_is_reviewed_is_seen_by_the_push() {
+fn t18_what_is_added_while_a_commit_is_reviewed_is_seen_by_the_push() {
     let (sandbox, door) = (Sandbox::new(), Latch::closed());
     let peer = behind(&door);
     let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");

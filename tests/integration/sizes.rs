@@ -1,6 +1,6 @@
 //! Repositories whose size is the attack (threat T20): each ends within 30 seconds of a processor and 256 MiB, reviewed or refused by name, and never let through unseen.
 //!
-//! Everyday sizes keep the suite fast. The full ones: `REVIEW_GATE_SIZES=full cargo nextest run --run-ignored all -E 'test(/t20_/)' --no-capture`, which also
+//! Everyday sizes keep the suite fast. The full ones: `REVIEW_GATE_SIZES=full cargo nextest run -E 'test(/t20_/)' --no-capture`, which also
 //! prints what each took.
 
 use crate::common::{Behaviour, EVIL, Gate, Peer, Repo, Reviewer, Run, Sandbox, ZERO, child};
