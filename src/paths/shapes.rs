@@ -9,15 +9,42 @@ use std::collections::HashSet;
 #[derive(Debug, Default)]
 pub(super) struct Shapes {
     /// Whole paths.
-    roots: HashSet<String>,
+    roots: Names,
     /// What a path may end in, from a slash or its start: `name` or `folder/name`.
-    tails: HashSet<String>,
+    tails: Names,
     /// Folders, also several names long, that a path may lie in.
-    folders: HashSet<String>,
+    folders: Names,
     /// What a name may end in from its last dot, the dot included.
-    extensions: HashSet<String>,
+    extensions: Names,
     /// Names with stars, and the folder before them.
     wild: Vec<Wild>,
+}
+
+/// A set that tells most strings apart by their length: a change has many paths, and hashing each part of each is what looking up costs.
+#[derive(Debug, Default)]
+struct Names {
+    set: HashSet<String>,
+    /// A bit for each length in bytes that is in the set; the last one for all that are longer.
+    lengths: u64,
+}
+
+impl Names {
+    fn insert(&mut self, name: String) {
+        self.lengths |= Names::bit(&name);
+        self.set.insert(name);
+    }
+
+    fn contains(&self, name: &str) -> bool {
+        self.lengths & Names::bit(name) != 0 && self.set.contains(name)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.lengths == 0
+    }
+
+    fn bit(name: &str) -> u64 {
+        1 << name.len().min(63)
+    }
 }
 
 /// How many names a folder or a tail of the tables has at the most.
