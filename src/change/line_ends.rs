@@ -1,6 +1,6 @@
 //! Changes of line ends and nothing else: thousands of lines that look the same on both sides. A reviewer is told of them in one line.
 
-use super::{Body, FileChange, Hunk, Origin};
+use super::{Body, FileChange, Hunk, Line, Origin};
 use std::fmt;
 
 /// From this many lines on, the change is told and not shown.
@@ -42,17 +42,21 @@ pub fn only(file: &FileChange) -> Option<LineEnds> {
     (all.lines() >= FROM).then_some(all)
 }
 
-/// The first lines tell most changes apart, so that little is read of one that is no such change.
+/// Lines are compared run by run: a line that comes back behind one that stayed has moved, whatever its end. The first lines tell most changes apart, so that
+/// little is read of one that is no such change.
 fn of_hunk(hunk: &Hunk) -> Option<LineEnds> {
-    let of = |side: Origin| hunk.lines().filter(move |line| line.origin == side).map(|line| line.bytes);
-    let (mut old, mut new) = (of(Origin::Removed), of(Origin::Added));
+    let lines: Vec<Line<'_>> = hunk.lines().collect();
     let mut ends = LineEnds::default();
-    loop {
-        match (old.next(), new.next()) {
-            (None, None) => break,
-            (Some(old), Some(new)) if new.strip_suffix(b"\r") == Some(old) => ends.to_crlf += 1,
-            (Some(old), Some(new)) if old.strip_suffix(b"\r") == Some(new) => ends.to_lf += 1,
-            (Some(_) | None, Some(_) | None) => return None,
+    for run in lines.split(|line| line.origin == Origin::Context) {
+        let of = |side: Origin| run.iter().filter(move |line| line.origin == side).map(|line| line.bytes);
+        let (mut old, mut new) = (of(Origin::Removed), of(Origin::Added));
+        loop {
+            match (old.next(), new.next()) {
+                (None, None) => break,
+                (Some(old), Some(new)) if new.strip_suffix(b"\r") == Some(old) => ends.to_crlf += 1,
+                (Some(old), Some(new)) if old.strip_suffix(b"\r") == Some(new) => ends.to_lf += 1,
+                (Some(_) | None, Some(_) | None) => return None,
+            }
         }
     }
     // A last line that gains or loses its end changes in more than its kind.
@@ -85,6 +89,8 @@ mod tests {
             format!("{old}-last\n{new}+last\r\r\n"),
             format!("{old}-last\n{new}+last\r\n\\ No newline at end of file\n"),
             "+line\r\n".repeat(200),
+            // One line has moved behind another that stays.
+            format!("{old}-check\n{new} delete\n-end\n+check\r\n+end\r\n"),
         ];
         for text in others {
             assert_eq!(ends(text.clone()), None, "{}", &text[text.len() - 40..]);

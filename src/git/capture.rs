@@ -168,13 +168,16 @@ impl Source<'_> {
 }
 
 /// Compares content that git takes for binary: as text where both sides are text, one at least in UTF-16. Where only the encoding changed there is no line
-/// to show, and it stays binary; so does what is too large to be cut into lines.
+/// to show, and it stays binary. What is too large to be cut into lines is what other text of that size is.
 fn decoded(old: &[u8], new: &[u8]) -> Body {
-    if old.len().max(new.len()) as u64 > MAX_LINED {
-        return Body::Binary;
-    }
     let read = |bytes: &[u8]| utf16::text(bytes).map(String::into_bytes).or_else(|| (!text::is_binary(bytes)).then(|| bytes.to_vec()));
+    let sizes = [old, new].map(|bytes| bytes.len() as u64);
     let (Some(old), Some(new)) = (read(old), read(new)) else { return Body::Binary };
+    match sizes.map(|size| size > MAX_LINED) {
+        [_, true] => return Body::Oversize,
+        [true, false] => return Body::Binary,
+        [false, false] => {}
+    }
     match text::hunks(&old, &new) {
         hunks if hunks.is_empty() => Body::Binary,
         hunks => Body::Utf16(hunks),

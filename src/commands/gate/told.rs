@@ -7,7 +7,7 @@ use crate::change::subject::{Subject, SubjectId};
 use crate::change::{Body, BytePath, FileChange, Origin, utf16};
 use crate::finding::{Finding, Severity};
 use crate::git::{GitError, Marked, Repo};
-use crate::paths::PathRules;
+use crate::paths::{Kind, PathRules};
 use std::collections::BTreeSet;
 
 /// How many paths a remark names.
@@ -29,7 +29,7 @@ pub(super) fn of(repo: &Repo, id: &SubjectId, subject: &Subject, rules: &PathRul
     let mut told = Told::default();
     let in_review: Vec<&FileChange> = subject.change.files.iter().filter(|file| !rules.treatment(file).is_by_policy()).collect();
     told.pointers(repo, id, &in_review)?;
-    told.decoded(id, &in_review);
+    told.decoded(repo, id, &in_review)?;
     let in_review: BTreeSet<&BytePath> = in_review.into_iter().map(FileChange::path).filter(|path| !told.lfs.contains(*path)).collect();
     let marked = repo.marked(subject)?;
     told.marked(id, marked.into_iter().filter(|marked| in_review.contains(&marked.path)).collect());
@@ -44,10 +44,8 @@ impl Told {
             let [old, new] = pointers(repo, file)?;
             let Some(new) = new else { continue };
             let path = file.path();
-            if checks::is_program(file) {
-                let title = format!(
-                    "{path} is program text in git-lfs, and what it holds is not in the change; keep it in git, or name it as `generated` in the policy at the base"
-                );
+            if let Some(what) = must_be_read(file) {
+                let title = format!("{path} is {what} in git-lfs, and what it holds is not in the change; keep it in git");
                 self.findings.push(checks::unreadable(id, path, title));
             }
             if old.is_some() || file.old.is_none() {
@@ -62,9 +60,13 @@ impl Told {
     }
 
     /// UTF-16 is reviewed as the text it is, and a change of line ends alone is told in a line. A program may read its bytes as something else than a reviewer is shown.
-    fn decoded(&mut self, id: &SubjectId, files: &[&FileChange]) {
+    fn decoded(&mut self, repo: &Repo, id: &SubjectId, files: &[&FileChange]) -> Result<(), GitError> {
         let decoded: Vec<&&FileChange> = files.iter().filter(|file| matches!(file.body, Body::Utf16(_))).collect();
-        for file in decoded.iter().filter(|file| checks::is_program(file) && reads_otherwise(file)) {
+        for file in decoded.iter().filter(|file| checks::is_program(file)) {
+            // All of it: a line that is the same text in another encoding is no changed line, and other bytes all the same.
+            if !repo.shown_whole(file)?.is_some_and(|body| reads_otherwise(&FileChange { body, ..(**file).clone() })) {
+                continue;
+            }
             let path = file.path();
             let title =
                 format!("{path} is program text in UTF-16, and other programs read more in its bytes than the text that is shown; save it as UTF-8");
@@ -79,6 +81,7 @@ impl Told {
         if !paths.is_empty() {
             self.notes.push(format!("UTF-16, binary to git and reviewed as the text it is: {}", some(&paths, ", ")));
         }
+        Ok(())
     }
 
     /// What attributes mark is reviewed all the same and told; program text that they hide from `git diff` is a finding, because people who look there miss it.
@@ -94,6 +97,16 @@ impl Told {
         if !names.is_empty() {
             self.notes.push(format!("reviewed as text, whatever attributes say of it: {}", some(&names, ", ")));
         }
+    }
+}
+
+/// Says what a file is that somebody must read before it leaves: what runs, what pins dependencies, what sets machines up.
+fn must_be_read(file: &FileChange) -> Option<&'static str> {
+    match file.path() {
+        _ if checks::is_program(file) => Some("program text"),
+        path if Kind::Lockfile.is(path) => Some("a lock file"),
+        path if Kind::Infrastructure.is(path) => Some("infrastructure"),
+        _ => None,
     }
 }
 
