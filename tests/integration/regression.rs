@@ -281,3 +281,27 @@ fn an_override_of_a_run_with_push_is_bound_to_the_remote() {
     repo.gate(&["run", "--push", "origin", "--override", "the reviewer is out and this must go today"]).run().expect(0);
     repo.push(&["origin", "main"]).expect(0);
 }
+
+/// The same text in another encoding is in no hunk, and its bytes are others: some shells pass over NULs and run what a reviewer never saw.
+#[test]
+fn a_program_whose_text_only_changes_its_encoding_is_looked_at_in_its_bytes() {
+    let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Clean));
+    let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
+    let units: Vec<u16> = b"\necho EVIL >&2\n#".chunks(2).map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect();
+    let text = format!("true # {}\n", String::from_utf16(&units).unwrap());
+    repo.write("x.sh", &text).commit("start");
+    repo.publish("main");
+    let wide: Vec<u8> = format!("\u{feff}{text}echo done\n").encode_utf16().flat_map(u16::to_le_bytes).collect();
+    repo.write("x.sh", wide).commit("encoding");
+    Gate::pre_push(&repo, &repo.push_line("main")).run().expect(1).says("x.sh is program text in UTF-16");
+}
+
+#[test]
+fn text_in_utf_16_that_is_too_large_is_refused_like_other_text() {
+    let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Clean));
+    let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
+    let wide: Vec<u8> = std::iter::once(0xfeff).chain("# a comment\n".repeat(400_000).encode_utf16()).flat_map(u16::to_le_bytes).collect();
+    repo.write("notes.txt", wide).commit("large");
+    Gate::pre_push(&repo, &repo.push_line("main")).run().expect(9).says("too large to be reviewed: notes.txt");
+    assert!(peer.requests().is_empty());
+}
