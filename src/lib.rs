@@ -26,6 +26,8 @@
 //!  ground    clock env digest random json yaml
 //! ```
 //!
+//! One arrow between adapters: `git/plumbing`, the fallback for what gix cannot open, starts git through `transport/process`.
+//!
 //! The model is plain functions over values: no file, socket, clock, environment or printing. That is the part that decides.
 
 pub mod author;
