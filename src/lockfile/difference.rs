@@ -69,10 +69,8 @@ pub(super) fn between(old: &Lock, new: &Lock, usual: &[&str]) -> Difference {
 /// The usual registries hold the same packages, so that they are one source.
 fn exchanged(old: &Lock, new: &Lock, usual: &[&str]) -> Vec<Alarm> {
     type Known<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
-    let source = |package: &Package| match &package.source {
-        Source::Registry(host) if usual.contains(&host.as_str()) => Source::Unstated,
-        source => source.clone(),
-    };
+    let is_usual = |source: &Source| matches!(source, Source::Registry(host) if usual.contains(&host.as_str()));
+    let source = |package: &Package| if is_usual(&package.source) { Source::Unstated } else { package.source.clone() };
     let mut known: BTreeMap<(&str, &str, Source), Known<'_>> = BTreeMap::new();
     let mut alarms = Vec::new();
     for package in &old.packages {

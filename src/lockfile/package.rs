@@ -47,7 +47,10 @@ impl Source {
             Source::Local(address) => (address.as_str(), true),
         };
         let odd = || Err(Odd::new(format!("{:?} is an address that is read in different ways", brief(address))));
-        if address.trim() != address || address.chars().any(char::is_control) || address.starts_with(['/', '\\']) && address[1..].starts_with(['/', '\\']) {
+        if address.trim() != address
+            || address.chars().any(char::is_control)
+            || address.starts_with(['/', '\\']) && address[1..].starts_with(['/', '\\'])
+        {
             return odd();
         }
         let Some((scheme, rest)) = scheme(address) else { return Ok(()) };

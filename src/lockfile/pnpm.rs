@@ -75,7 +75,8 @@ pub(super) fn read(text: &str) -> Result<Lock, Odd> {
 
 /// Moves to what is told each edge that leads elsewhere than to a version of the package that it names: they are no ranges, they say what is installed.
 fn tell_edges(package: &mut Package) {
-    let is_edge = |key: &str| ["dependencies.", "optionalDependencies."].iter().any(|kind| key.starts_with(kind) || key.contains(&format!(" {kind}")));
+    let is_edge =
+        |key: &str| ["dependencies.", "optionalDependencies."].iter().any(|kind| key.starts_with(kind) || key.contains(&format!(" {kind}")));
     let is_version = |value: &str| {
         let version = value.split('(').next().unwrap_or_default();
         version.starts_with(|c: char| c.is_ascii_digit()) && version.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".+-".contains(&byte))

@@ -287,7 +287,11 @@ fn what_could_be_passed_over_is_told() {
     let uv = |from: &str, to: &str| (UV.to_owned(), uv_later(UV).replacen(from, to, 1));
     let bucket = UV.replace("https://files.pythonhosted.org/packages/aa/bb/", "https://s3.example/ours/");
     let private = COMPOSER.replace("https://api.github.com/repos/v/a/zipball/00aa", "https://dl.example/v-a.zip");
-    let moved = private.replace("https://github.com/v/a.git", "https://evil.example/v/a.git").replacen("\"reference\": \"00aa\"", "\"reference\": \"66ee\"", 1);
+    let moved = private.replace("https://github.com/v/a.git", "https://evil.example/v/a.git").replacen(
+        "\"reference\": \"00aa\"",
+        "\"reference\": \"66ee\"",
+        1,
+    );
     let plugin = COMPOSER.replace(r#""type": "library""#, r#""type": "composer-plugin", "extra": {"class": "E"}"#);
     let more = |edges: &str| {
         PNPM.replace("\nsnapshots:", "\n  c@1.0.0:\n    resolution: {integrity: sha512-CCCC==}\n\nsnapshots:")
@@ -303,21 +307,51 @@ fn what_could_be_passed_over_is_told() {
     let io = YARN_1.replace("https://registry.yarnpkg.com/b/-/b-2.0.0.tgz", "https://registry.yarnpkg.com/x.github.io/b.tar");
     for (path, (old, new), told, kinds) in [
         ("uv.lock", uv("hash = \"sha256:01aa\", ", ""), "NO HASH requests-2.1.0-py3-none-any.whl: (none) → https://files", &[][..]),
-        ("uv.lock", uv("bb/requests-2.1.0-py3", "bb/requests_evil-2.1.0-py3"), "not a file of its own name: (none) → https://files", &[Kind::Address]),
-        ("uv.lock", (bucket.clone(), uv_later(&bucket).replace("/ours/", "/evil/")), "files in: https://s3.example/ours/ → https://s3.example/evil/", &[]),
+        (
+            "uv.lock",
+            uv("bb/requests-2.1.0-py3", "bb/requests_evil-2.1.0-py3"),
+            "not a file of its own name: (none) → https://files",
+            &[Kind::Address],
+        ),
+        (
+            "uv.lock",
+            (bucket.clone(), uv_later(&bucket).replace("/ours/", "/evil/")),
+            "files in: https://s3.example/ours/ → https://s3.example/evil/",
+            &[],
+        ),
         ("composer.lock", (private, moved), "source.url: https://github.com/v/a.git → https://evil.example/v/a.git", &[Kind::Host]),
         ("composer.lock", (String::new(), plugin), "extra.class: E; type: composer-plugin", &[]),
-        ("pnpm-lock.yaml", (PNPM.to_owned(), more("      b: link:../evil\n")), "+ c 1.0.0: no stated source, sha512; c@1.0.0 dependencies.b: link:../evil", &[]),
+        (
+            "pnpm-lock.yaml",
+            (PNPM.to_owned(), more("      b: link:../evil\n")),
+            "+ c 1.0.0: no stated source, sha512; c@1.0.0 dependencies.b: link:../evil",
+            &[],
+        ),
         ("pnpm-lock.yaml", (PNPM.to_owned(), more("      b: evil@2.0.0\n")), "c@1.0.0 dependencies.b: evil@2.0.0", &[]),
         ("pnpm-lock.yaml", (PNPM.to_owned(), more("      b: /evil@2.0.0\n")), "c@1.0.0 dependencies.b: /evil@2.0.0", &[]),
-        ("Pipfile.lock", (PIPFILE.to_owned(), second("https://evil.example/simple")), "source 0 pypi: https://pypi.org/simple, verify_ssl true → https://evil", &[Kind::Host]),
+        (
+            "Pipfile.lock",
+            (PIPFILE.to_owned(), second("https://evil.example/simple")),
+            "source 0 pypi: https://pypi.org/simple, verify_ssl true → https://evil",
+            &[Kind::Host],
+        ),
         ("Pipfile.lock", (PIPFILE.to_owned(), second("http://pypi.org/simple")), "→ http://pypi.org/simple", &[Kind::Insecure]),
-        ("Pipfile.lock", (PIPFILE.to_owned(), PIPFILE.replace("\"verify_ssl\": true", "\"verify_ssl\": false")), "verify_ssl false", &[Kind::Insecure]),
+        (
+            "Pipfile.lock",
+            (PIPFILE.to_owned(), PIPFILE.replace("\"verify_ssl\": true", "\"verify_ssl\": false")),
+            "verify_ssl false",
+            &[Kind::Insecure],
+        ),
         ("Gemfile.lock", (GEMFILE.to_owned(), gems), "~ file: GEM remote': (none) → http://evil.example/", &[Kind::Host, Kind::Insecure]),
         ("package-lock.json", (NPM_3.to_owned(), trick), "archive https://registry.npmjs.org/a/-/a-1.0.0/../", &[Kind::Address]),
         ("yarn.lock", (YARN_4.to_owned(), berry), "no stated source → npm.example", &[Kind::Host]),
         ("yarn.lock", (YARN_1.to_owned(), io), "archive https://registry.yarnpkg.com/x.github.io/b.tar", &[Kind::Address]),
-        ("package-lock.json", (NPM_3.to_owned(), NPM_3.replace("sha512-AAAA==", "sha1-EEEE=")), "ANOTHER HASH FOR THE SAME VERSION (sha512 → sha1)", &[Kind::Integrity]),
+        (
+            "package-lock.json",
+            (NPM_3.to_owned(), NPM_3.replace("sha512-AAAA==", "sha1-EEEE=")),
+            "ANOTHER HASH FOR THE SAME VERSION (sha512 → sha1)",
+            &[Kind::Integrity],
+        ),
         (
             "yarn.lock",
             (YARN_1.to_owned(), YARN_1.replace("b@^2.0.0:", "b@^2.0.0, b@^2.0.1:").replace("yarnpkg.com/b", "npmjs.org/b").replace("BBBB", "EEEE")),
@@ -326,7 +360,13 @@ fn what_could_be_passed_over_is_told() {
         ),
         (
             "yarn.lock",
-            (YARN_1.to_owned(), YARN_1.replace("b@^2.0.0:", "b@^2.0.0, b@^2.0.1:").replace("#0123456789012345678901234567890123456780", "").replace("sha512-BBBB", "sha1-EEEE")),
+            (
+                YARN_1.to_owned(),
+                YARN_1
+                    .replace("b@^2.0.0:", "b@^2.0.0, b@^2.0.1:")
+                    .replace("#0123456789012345678901234567890123456780", "")
+                    .replace("sha512-BBBB", "sha1-EEEE"),
+            ),
             "sha1",
             &[Kind::Integrity],
         ),
@@ -338,7 +378,17 @@ fn what_could_be_passed_over_is_told() {
     }
     let plain = differs("pnpm-lock.yaml", PNPM, &more("      b: 2.0.0\n      a: 1.0.0(b@2.0.0)\n")).0;
     assert_eq!(plain, ["+ c 1.0.0: no stated source, sha512"], "an edge to a version of what it names goes unsaid");
-    let wheels = |host: &str| UV.replace("wheels = [\n", &format!("wheels = [\n{}", (0..20).map(|n| format!("    {{ url = \"https://{host}/{n}/requests-2.0.0-{n}.whl\", hash = \"sha256:{n}\" }},\n")).collect::<String>()));
+    let wheels = |host: &str| {
+        UV.replace(
+            "wheels = [\n",
+            &format!(
+                "wheels = [\n{}",
+                (0..20)
+                    .map(|n| format!("    {{ url = \"https://{host}/{n}/requests-2.0.0-{n}.whl\", hash = \"sha256:{n}\" }},\n"))
+                    .collect::<String>()
+            ),
+        )
+    };
     let many = differs("uv.lock", &wheels("a.example/x"), &wheels("a.example/y")).0;
     assert!(many[0].contains("files in: 20 folders below https://a.example/x/ → 20 folders below https://a.example/y/"), "{many:?}");
 }
