@@ -246,7 +246,12 @@ fn what_tools_read_in_different_ways_is_no_lock_file() {
         (path, text, text.replacen(from, to, 1))
     };
     for (path, old, new) in [
-        row("pnpm-lock.yaml", PNPM, "{integrity: sha512-BBBB==}", "{integrity: sha512-BBBB== x-', \"tarball\":http://evil.example/c.tgz, z-a y-b'}"),
+        row(
+            "pnpm-lock.yaml",
+            PNPM,
+            "{integrity: sha512-BBBB==}",
+            "{integrity: sha512-BBBB== x-', \"tarball\":http://evil.example/c-x.tgz, z-a y-b'}",
+        ),
         row("pnpm-lock.yaml", PNPM, "sha512-BBBB==", "md5-BBBB=="),
         row("uv.lock", UV, pypi, r#"{ git = "https://evil.example/x?rev=a#00ff", virtual = "." }"#),
         row("uv.lock", UV, pypi, "{ }"),
