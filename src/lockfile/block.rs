@@ -114,15 +114,25 @@ fn scalar(text: &str) -> Option<Value> {
     Some(Value::Text(text))
 }
 
-/// Splits at commas outside of quotes; a list or map inside another is odd.
+/// Splits at commas outside of quotes; a list or map inside another is odd. A quote opens where an item or value begins and nowhere else: inside of a word it is
+/// part of the word, and what it seems to hide is not hidden.
 fn flow(inner: &str) -> Option<Vec<&str>> {
     if inner.trim().is_empty() {
         return Some(Vec::new());
     }
     let (mut items, mut start, mut quote) = (Vec::new(), 0, None);
-    for (at, c) in inner.char_indices() {
+    let mut chars = inner.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
         match (quote, c) {
-            (None, '"' | '\'') => quote = Some(c),
+            (None, '"' | '\'') => {
+                let before = &inner[start..at];
+                if !before.trim_matches(' ').is_empty() && !before.ends_with(": ") {
+                    return None;
+                }
+                quote = Some(c);
+            }
+            // Two quotes stand for one.
+            (Some('\''), '\'') if chars.next_if(|(_, next)| *next == '\'').is_some() => {}
             (Some(open), c) if c == open => quote = None,
             (None, ',') => {
                 items.push(&inner[start..at]);
@@ -145,6 +155,8 @@ fn is_plain(text: &str) -> bool {
         && !text.starts_with("---")
         && !text.contains(" #")
         && !text.contains(": ")
+        && !text.ends_with(':')
+        && !text.contains(char::is_control)
         && text.trim_end() == text
 }
 
@@ -154,7 +166,7 @@ mod tests {
 
     #[test]
     fn what_tools_write_is_read() {
-        let text = "# head\nlockfileVersion: '9.0'\n\npackages:\n\n  '@a/b@1.0.0':\n    resolution: {integrity: sha512-x==, tarball: https://h/x.tgz}\n    engines: {node: '>=6', npm: \"1, 2\"}\n    cpu: [x64, arm64]\n    list:\n    - a\n    - b\n  c@2:\n    deep:\n      - d\n";
+        let text = "# head\nlockfileVersion: '9.0'\n\npackages:\n\n  '@a/b@1.0.0':\n    resolution: {integrity: sha512-x==, tarball: https://h/x.tgz}\n    engines: {node: '>=6', npm: \"1, 2\", it: 'it''s, so'}\n    cpu: [x64, arm64]\n    list:\n    - a\n    - b\n  c@2:\n    deep:\n      - d\n";
         let root = read(text, |line| line == "# head").expect("a good file");
         let mut flat = std::collections::BTreeMap::new();
         Value::Map(root).flatten("", &mut flat);
@@ -164,6 +176,7 @@ mod tests {
             [
                 (".lockfileVersion", "9.0"),
                 (".packages.@a/b@1.0.0.cpu", "[x64, arm64]"),
+                (".packages.@a/b@1.0.0.engines.it", "\"it's, so\""),
                 (".packages.@a/b@1.0.0.engines.node", ">=6"),
                 (".packages.@a/b@1.0.0.engines.npm", "\"1, 2\""),
                 (".packages.@a/b@1.0.0.list", "[a, b]"),
@@ -189,6 +202,16 @@ mod tests {
             "a: 1\na: 2",
             "a: {b: 1, b: 2}",
             "a: {b: {c: 1}}",
+            "a: {b: x', \"c\":d, e f'}",
+            "a: {b: x', \"c\": d, e: f'}",
+            "a: {b: x\", c: d, e: f\"}",
+            "a: {b 'c, d: e', f: g}",
+            "a: {b:'c, d: e'}",
+            "a: {'b': 'c' 'd, e: f'}",
+            "a: [b', c', d]",
+            "a: [b: ]",
+            "a: [b:]",
+            "a: b\t# c",
             "a: [x",
             "a:\n   b: 1",
             "a:\n\tb: 1",

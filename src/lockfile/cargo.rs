@@ -21,7 +21,11 @@ pub(super) fn read(text: &str) -> Result<Lock, Odd> {
         // Version 1 keeps the sums of all packages at its end.
         let old_sum = sums.text(&format!("checksum {name} {version} ({})", from.as_deref().unwrap_or_default()))?;
         let mut package = Package::new(&name, &version, from.as_deref().map_or_else(|| Source::Local("in the workspace".to_owned()), source))?;
-        if let Some(sum) = entry.text("checksum")?.or(old_sum).filter(|sum| sum != "<none>") {
+        let sum = entry.text("checksum")?;
+        if sum.is_some() && old_sum.is_some() {
+            return Err(Odd::new(format!("{name} has two checksums")));
+        }
+        if let Some(sum) = sum.or(old_sum).filter(|sum| sum != "<none>") {
             package.hash("sha256", &sum)?;
         }
         package.facts(entry, &KEYS)?;

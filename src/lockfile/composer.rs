@@ -3,9 +3,10 @@
 use super::json;
 use super::package::{Keys, Lock, Package, Source};
 use super::value::{Map, Odd};
+use std::collections::BTreeMap;
 
 const KEYS: Keys = Keys {
-    told: &["bin", "abandoned", "autoload", "include-path", "target-dir", "installation-source", "transport-options", "default-branch"],
+    told: &["bin", "abandoned", "autoload", "include-path", "target-dir", "installation-source", "transport-options", "default-branch", "extra"],
     quiet: &[
         "require",
         "require-dev",
@@ -13,7 +14,6 @@ const KEYS: Keys = Keys {
         "replace",
         "provide",
         "suggest",
-        "type",
         "autoload-dev",
         "notification-url",
         "license",
@@ -21,7 +21,6 @@ const KEYS: Keys = Keys {
         "time",
         "funding",
         "support",
-        "extra",
         "archive",
         "php-ext",
     ],
@@ -64,13 +63,33 @@ fn package(mut entry: Map) -> Result<Package, Odd> {
     // The usual archive is the one that GitHub makes of the named commit; it is as good as its repository and revision.
     let own = repository.as_deref().and_then(|url| url.strip_prefix("https://github.com/")).and_then(|path| path.strip_suffix(".git"));
     let own = own.map(|path| format!("https://api.github.com/repos/{path}/zipball/{dist_at}"));
+    let mut further = BTreeMap::new();
     let source = match (archive, repository) {
         (Some(archive), Some(repository)) if Some(&archive) == own.as_ref() && dist_at == git_at => Source::Git(format!("{repository}#{git_at}")),
+        (Some(archive), Some(repository)) => {
+            further.extend([("source.url".to_owned(), repository), ("source.reference".to_owned(), git_at.clone())]);
+            Source::Archive(archive)
+        }
         (Some(archive), _) => Source::Archive(archive),
         (None, Some(repository)) => Source::Git(format!("{repository}#{git_at}")),
         (None, None) => Source::Unstated,
     };
     let mut package = Package::new(&name, &version, source)?;
+    // Composer can be told to take either.
+    if let Some(repository) = further.get("source.url").map(|url| Source::Git(url.clone())) {
+        repository.certain()?;
+        package.hosts.extend(repository.host());
+    }
+    package.told.extend(further);
+    if dist_at != git_at && !dist_at.is_empty() {
+        package.told.insert("dist.reference".to_owned(), dist_at);
+    }
+    package.moves = version.starts_with("dev-") || version.ends_with("-dev");
+    if let Some(kind) = entry.text("type")? {
+        // Others are installed elsewhere, or run: plugins.
+        let into = if kind == "library" { &mut package.quiet } else { &mut package.told };
+        into.insert("type".to_owned(), kind);
+    }
     if let Some(sum) = dist.text("shasum")?.filter(|sum| !sum.is_empty()) {
         package.hash("sha1", &sum)?;
     }

@@ -56,7 +56,9 @@ pub(super) fn between(old: &Lock, new: &Lock, usual: &[&str]) -> Difference {
         old.into_iter().for_each(|package| difference.remove(package));
         new.into_iter().for_each(|package| difference.add(package));
     }
-    difference.alarms.extend(exchanged(old, new));
+    difference.alarms.extend(exchanged(old, new, usual));
+    let insecure = new.insecure.difference(&old.insecure).map(|what| Alarm { kind: Kind::Insecure, what: what.clone() });
+    difference.alarms.extend(insecure);
     let known = old.all_hosts();
     let is_new = |host: &String| !known.contains(host) && !usual.contains(&host.as_str());
     difference.alarms.extend(new.all_hosts().into_iter().filter(is_new).map(|what| Alarm { kind: Kind::Host, what }));
@@ -64,24 +66,43 @@ pub(super) fn between(old: &Lock, new: &Lock, usual: &[&str]) -> Difference {
 }
 
 /// Finds packages whose hash is another than what any entry of the same name, version and source has, at whatever place: a second copy may be the exchanged one.
-fn exchanged(old: &Lock, new: &Lock) -> Vec<Alarm> {
-    let mut known: BTreeMap<(&str, &str, &Source, &str), BTreeSet<&str>> = BTreeMap::new();
+/// The usual registries hold the same packages, so that they are one source.
+fn exchanged(old: &Lock, new: &Lock, usual: &[&str]) -> Vec<Alarm> {
+    type Known<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
+    let is_usual = |source: &Source| matches!(source, Source::Registry(host) if usual.contains(&host.as_str()));
+    let source = |package: &Package| if is_usual(&package.source) { Source::Unstated } else { package.source.clone() };
+    let mut known: BTreeMap<(&str, &str, Source), Known<'_>> = BTreeMap::new();
     let mut alarms = Vec::new();
     for package in &old.packages {
+        let known = known.entry((&package.name, &package.version, source(package))).or_default();
         for (label, hash) in &package.hashes {
-            known.entry((&package.name, &package.version, &package.source, label)).or_default().insert(hash);
+            known.entry(label).or_default().insert(hash);
         }
     }
-    for package in new.packages.iter().filter(|package| !labels_are_hashes(package)) {
+    for package in new.packages.iter().filter(|package| !labels_are_hashes(package) && !is_free(package)) {
+        let known = known.entry((&package.name, &package.version, source(package))).or_default();
+        let is_other = |(label, hash): (&String, &String)| known.get(label.as_str()).is_some_and(|known| !known.contains(hash.as_str()));
+        if package.hashes.iter().any(is_other) || is_weaker(known.keys().copied(), package.hashes.keys().map(String::as_str)) {
+            alarms.push(Alarm { kind: Kind::Integrity, what: titled(package) });
+        }
         for (label, hash) in &package.hashes {
-            let known = known.entry((&package.name, &package.version, &package.source, label)).or_default();
-            if !known.is_empty() && !known.contains(hash.as_str()) {
-                alarms.push(Alarm { kind: Kind::Integrity, what: titled(package) });
-            }
-            known.insert(hash);
+            known.entry(label).or_default().insert(hash);
         }
     }
     alarms
+}
+
+/// Tells whether other content under the same version is no news: a branch or channel, or what lies beside the file.
+fn is_free(package: &Package) -> bool {
+    package.moves || matches!(package.source, Source::Local(_))
+}
+
+/// Tells whether no hash is left to compare by, and those that came instead are no better: an exchanged archive with a hash of its own looks like that.
+fn is_weaker<'a>(old: impl Iterator<Item = &'a str> + Clone, new: impl Iterator<Item = &'a str> + Clone) -> bool {
+    let strength = |label: &str| ["md5", "sha1-in-address", "sha1", "sha256", "sha384", "sha512"].iter().position(|known| *known == label);
+    let best = [old.clone().filter_map(strength).max(), new.clone().filter_map(strength).max()];
+    let common = new.clone().any(|label| old.clone().any(|old| old == label));
+    !common && matches!(best, [Some(old), Some(new)] if new <= old)
 }
 
 /// Leaves what has no equal on the other side. Both sides are sorted.
@@ -161,8 +182,18 @@ impl Difference {
         let other: Vec<&String> =
             new.hashes.iter().filter(|(label, hash)| old.hashes.get(*label).is_some_and(|old| old != *hash)).map(|(label, _)| label).collect();
         let kept = new.hashes.iter().any(|(label, hash)| old.hashes.get(label) == Some(hash));
-        let exchanged = !other.is_empty() || !kept && !old.hashes.is_empty() && !new.hashes.is_empty() && labels_are_hashes(new);
-        if exchanged {
+        let all_other = !kept && !old.hashes.is_empty() && !new.hashes.is_empty() && labels_are_hashes(new);
+        let weaker = is_weaker(old.hashes.keys().map(String::as_str), new.hashes.keys().map(String::as_str));
+        // Another revision of a repository is other content by rights, and is told as the source that it is.
+        let moved = matches!((&old.source, &new.source), (Source::Git(before), Source::Git(after)) if before != after);
+        if (!other.is_empty() || all_other || weaker) && (is_free(old) && is_free(new) || moved) {
+            return "another hash".to_owned();
+        }
+        if weaker {
+            self.alarms.insert(Alarm { kind: Kind::Integrity, what: titled(new) });
+            return format!("ANOTHER HASH FOR THE SAME VERSION ({} → {})", list(old.hashes.keys()), list(new.hashes.keys()));
+        }
+        if !other.is_empty() || all_other {
             self.alarms.insert(Alarm { kind: Kind::Integrity, what: titled(new) });
             return format!("ANOTHER HASH FOR THE SAME VERSION ({})", list(other.into_iter()));
         }

@@ -27,6 +27,12 @@ fn locked(name: &str, mut from: Map) -> Result<Package, Odd> {
     let (rev, hash) = (from.text("rev")?.unwrap_or_default(), from.text("narHash")?);
     let (owner, repo) = (from.text("owner")?.unwrap_or_default(), from.text("repo")?.unwrap_or_default());
     let stated = from.text("host")?;
+    // What does not belong to the kind is not used, and would say something else than what is.
+    let named = (!owner.is_empty(), !repo.is_empty());
+    let is_hosted = matches!(kind.as_deref(), Some("github" | "gitlab"));
+    if named != (is_hosted, is_hosted) || stated.is_some() && !is_hosted || kind.is_none() && (hash.is_some() || !rev.is_empty()) {
+        return Err(Odd::new(format!("{name} has keys that do not belong to its kind of source")));
+    }
     let source = match (kind.as_deref(), from.text("url")?, from.text("path")?) {
         (None, None, None) => Source::Local("the root".to_owned()),
         (Some("path"), None, Some(path)) => Source::Local(path),
@@ -38,6 +44,7 @@ fn locked(name: &str, mut from: Map) -> Result<Package, Odd> {
         (_, _, _) => return Err(Odd::new(format!("{name} has a source of an unknown kind"))),
     };
     let mut package = Package::new(name, &rev, source)?;
+    package.moves = rev.is_empty();
     if let Some(hash) = hash {
         package.hash("narHash", &hash)?;
     }

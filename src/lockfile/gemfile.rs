@@ -19,16 +19,19 @@ pub(super) fn read(text: &str) -> Result<Lock, Odd> {
         }
         match (line.len() - text.len(), section.name.as_str()) {
             (0, _) if line.is_empty() => {}
-            (0, _) if SECTIONS.contains(&line) => section = Section { name: line.to_owned(), ..Section::default() },
+            (0, _) if SECTIONS.contains(&line) => {
+                std::mem::replace(&mut section, Section { name: line.to_owned(), ..Section::default() }).end(&mut lock)?;
+            }
             (2, "GEM" | "GIT" | "PATH" | "PLUGIN SOURCE") => match text.split_once(": ") {
+                Some(_) if section.has_specs => return Err(odd("stands behind the gems")),
                 Some((key @ ("remote" | "revision" | "branch" | "tag" | "ref" | "submodules" | "glob" | "type"), value)) => {
                     section.keys.push((key.to_owned(), value.to_owned()));
                 }
                 Some(_) => return Err(odd("has a key that is not known")),
-                None if text == "specs:" => {}
+                None if text == "specs:" && !section.has_specs => section.has_specs = true,
                 None => return Err(odd("is no key with a value")),
             },
-            (4, "GEM" | "GIT" | "PATH" | "PLUGIN SOURCE") => {
+            (4, "GEM" | "GIT" | "PATH" | "PLUGIN SOURCE") if section.has_specs => {
                 let (name, version) = spec(text).ok_or_else(|| odd("names no gem"))?;
                 lock.packages.push(section.package(name, version)?);
             }
@@ -49,6 +52,7 @@ pub(super) fn read(text: &str) -> Result<Lock, Odd> {
             (_, _) => return Err(odd("is in no known section, or indented in an odd way")),
         }
     }
+    section.end(&mut lock)?;
     for package in &mut lock.packages {
         if let Some(sum) = sums.remove(&format!("{} ({}", package.name, package.version)).filter(|sum| !sum.is_empty()) {
             let (algorithm, value) = sum.split_once('=').ok_or_else(|| Odd::new(format!("{} has an odd sum", package.name)))?;
@@ -66,9 +70,28 @@ pub(super) fn read(text: &str) -> Result<Lock, Odd> {
 struct Section {
     name: String,
     keys: Vec<(String, String)>,
+    has_specs: bool,
 }
 
 impl Section {
+    /// Says of the file what the section says, whether there are gems in it or not.
+    fn end(self, lock: &mut Lock) -> Result<(), Odd> {
+        let remotes: Vec<&str> = self.keys.iter().filter(|(key, _)| key == "remote").map(|(_, value)| value.as_str()).collect();
+        for remote in &remotes {
+            lock.place(&match self.name.as_str() {
+                "PATH" => Source::Local((*remote).to_owned()),
+                "GIT" => Source::Git((*remote).to_owned()),
+                _ => Source::Index((*remote).to_owned()),
+            })?;
+        }
+        let first = remotes.first().copied().unwrap_or_default().to_owned();
+        for (key, value) in self.keys {
+            let lead = if key == "remote" { self.name.clone() } else { format!("{} {first}", self.name) };
+            put(&mut lock.facts, &format!("{lead} {key}"), value);
+        }
+        Ok(())
+    }
+
     fn package(&self, name: &str, version: &str) -> Result<Package, Odd> {
         let value = |wanted: &str| self.keys.iter().filter(|(key, _)| key == wanted).map(|(_, value)| value.clone()).collect::<Vec<_>>();
         let remotes = value("remote");

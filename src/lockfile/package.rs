@@ -39,6 +39,29 @@ impl Source {
         matches!(scheme.rsplit('+').next(), Some("http" | "git" | "ftp" | "svn"))
     }
 
+    /// Refuses an address that tools read in different ways, so that no host could be told from it: a scheme without `//`, a host left out.
+    pub(super) fn certain(&self) -> Result<(), Odd> {
+        let (address, local) = match self {
+            Source::Unstated | Source::Registry(_) => return Ok(()),
+            Source::Index(address) | Source::Archive(address) | Source::Git(address) => (address.as_str(), false),
+            Source::Local(address) => (address.as_str(), true),
+        };
+        let odd = || Err(Odd::new(format!("{:?} is an address that is read in different ways", brief(address))));
+        if address.trim() != address
+            || address.chars().any(char::is_control)
+            || address.starts_with(['/', '\\']) && address[1..].starts_with(['/', '\\'])
+        {
+            return odd();
+        }
+        let Some((scheme, rest)) = scheme(address) else { return Ok(()) };
+        let path = ["file", "link", "workspace", "portal", "patch"].contains(&scheme.as_str());
+        match rest.strip_prefix("//") {
+            _ if scheme.ends_with("+file") || path && local => Ok(()),
+            Some(rest) if !local && !rest.starts_with(['/', '\\']) || path => Ok(()),
+            Some(_) | None => odd(),
+        }
+    }
+
     /// Returns the words of the summary.
     pub(super) fn shown(&self) -> String {
         match self {
@@ -59,6 +82,13 @@ fn host(address: &str) -> String {
     host.split(':').next().unwrap_or_default().to_ascii_lowercase()
 }
 
+/// Splits the scheme, in lower case, from an address.
+fn scheme(address: &str) -> Option<(String, &str)> {
+    let (scheme, rest) = address.split_once(':')?;
+    let is_one = scheme.starts_with(|c: char| c.is_ascii_alphabetic()) && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+.-".contains(&b));
+    is_one.then(|| (scheme.to_ascii_lowercase(), rest))
+}
+
 /// One entry of a lock file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Package {
@@ -77,6 +107,8 @@ pub(super) struct Package {
     pub(super) told: BTreeMap<String, String>,
     /// What is told only where it changes: all of it plain.
     pub(super) quiet: BTreeMap<String, String>,
+    /// Whether the version is none (a branch, a channel), so that its content changes by rights.
+    pub(super) moves: bool,
 }
 
 impl Package {
@@ -86,6 +118,7 @@ impl Package {
         if name.is_empty() || !plain(name) || !plain(version) {
             return Err(Odd::new(format!("{:?} {:?} is an odd name or version", brief(name), brief(version))));
         }
+        source.certain()?;
         Ok(Package {
             name: name.to_owned(),
             version: version.to_owned(),
@@ -95,13 +128,15 @@ impl Package {
             hashes: BTreeMap::new(),
             told: BTreeMap::new(),
             quiet: BTreeMap::new(),
+            moves: false,
         })
     }
 
-    /// Adds the hashes of a text as npm writes them: `sha512-… sha1-…`.
+    /// Adds the hashes of a text as npm writes them: `sha512-… sha1-…`. What npm's tools do not know as a hash holds nothing.
     pub(super) fn integrity(&mut self, text: &str) -> Result<(), Odd> {
         for hash in text.split(' ') {
-            let (algorithm, value) = hash.split_once('-').ok_or_else(|| Odd::new(format!("{:?} is no hash", brief(hash))))?;
+            let parts = hash.split_once('-').filter(|(algorithm, _)| ["sha1", "sha256", "sha384", "sha512"].contains(algorithm));
+            let (algorithm, value) = parts.ok_or_else(|| Odd::new(format!("{:?} is no hash", brief(hash))))?;
             self.hash(algorithm, value)?;
         }
         Ok(())
@@ -156,6 +191,8 @@ pub(super) struct Lock {
     pub(super) facts: BTreeMap<String, String>,
     /// Hosts that it names beside the packages.
     pub(super) hosts: BTreeSet<String>,
+    /// Ways to them that others can change.
+    pub(super) insecure: BTreeSet<String>,
 }
 
 impl Lock {
@@ -166,6 +203,16 @@ impl Lock {
                 value.flatten(key, &mut self.facts);
             }
         }
+    }
+
+    /// Takes a place that packages come from, named beside them.
+    pub(super) fn place(&mut self, source: &Source) -> Result<(), Odd> {
+        source.certain()?;
+        self.hosts.extend(source.host());
+        if source.is_insecure() {
+            self.insecure.insert(source.shown());
+        }
+        Ok(())
     }
 
     /// Sorts the packages; two entries that nothing tells apart are odd.
@@ -189,8 +236,11 @@ impl Lock {
 pub(super) fn npm_archive(address: &str, name: &str, version: &str) -> Source {
     let base = name.rsplit('/').next().unwrap_or(name);
     let own = format!("/{name}/-/{base}-{version}.tgz");
+    // With anything else in them they could be a way to another package.
+    let plain = |text: &str, more: &[u8]| !text.starts_with('.') && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || more.contains(&byte));
+    let is_plain = plain(version, b".+-") && name.strip_prefix('@').unwrap_or(name).splitn(2, '/').all(|part| plain(part, b"._~-"));
     match address.strip_prefix("https://").and_then(|rest| rest.strip_suffix(&own)) {
-        Some(registry) if !registry.is_empty() && !registry.contains(['@', '?', '#', '\\']) => Source::Registry(registry.to_owned()),
+        Some(registry) if is_plain && !registry.is_empty() && !registry.contains(['@', '?', '#', '\\']) => Source::Registry(registry.to_owned()),
         Some(_) | None => archive(address),
     }
 }
@@ -198,7 +248,10 @@ pub(super) fn npm_archive(address: &str, name: &str, version: &str) -> Source {
 /// Tells git from archives and local places.
 pub(super) fn archive(address: &str) -> Source {
     let lower = address.to_ascii_lowercase();
-    if ["git+", "git:", "git@", "github:", "gitlab:", "bitbucket:", "ssh:"].iter().any(|start| lower.starts_with(start)) || lower.contains(".git#") {
+    let is_repository = lower.split(['?', '#']).next().is_some_and(|path| path.ends_with(".git"));
+    // `user@host:path`, as ssh has it.
+    let is_ssh = lower.split_once(':').is_some_and(|(user, _)| user.contains('@') && !user.contains('/'));
+    if ["git+", "git:", "github:", "gitlab:", "bitbucket:", "ssh:"].iter().any(|start| lower.starts_with(start)) || is_repository || is_ssh {
         let long = ["github", "gitlab", "bitbucket"].into_iter().find_map(|host| Some((host, address.strip_prefix(host)?.strip_prefix(':')?)));
         return Source::Git(match long {
             Some(("bitbucket", path)) => format!("https://bitbucket.org/{path}"),
@@ -206,6 +259,7 @@ pub(super) fn archive(address: &str) -> Source {
             None => address.to_owned(),
         });
     }
+    // What has a scheme and no `//` is refused as the source of any package, but for paths.
     if address.contains("://") { Source::Archive(address.to_owned()) } else { Source::Local(address.to_owned()) }
 }
 

@@ -2,7 +2,7 @@
 
 use super::block;
 use super::package::{Keys, Lock, Package, Source, archive, npm_archive};
-use super::value::{Map, Odd, brief, tame};
+use super::value::{Map, Odd, brief, put, tame};
 use std::collections::BTreeMap;
 
 const KEYS: Keys = Keys {
@@ -63,6 +63,7 @@ pub(super) fn read(text: &str) -> Result<Lock, Odd> {
             }
             map.done(&instance)?;
         }
+        tell_edges(&mut package);
         lock.packages.push(package);
     }
     if let Some(name) = edges.into_keys().next() {
@@ -70,6 +71,20 @@ pub(super) fn read(text: &str) -> Result<Lock, Odd> {
     }
     root.done("the file")?;
     Ok(lock)
+}
+
+/// Moves to what is told each edge that leads elsewhere than to a version of the package that it names: they are no ranges, they say what is installed.
+fn tell_edges(package: &mut Package) {
+    let is_edge =
+        |key: &str| ["dependencies.", "optionalDependencies."].iter().any(|kind| key.starts_with(kind) || key.contains(&format!(" {kind}")));
+    let is_version = |value: &str| {
+        let version = value.split('(').next().unwrap_or_default();
+        version.starts_with(|c: char| c.is_ascii_digit()) && version.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".+-".contains(&byte))
+    };
+    let (quiet, told): (BTreeMap<_, _>, BTreeMap<_, _>) =
+        std::mem::take(&mut package.quiet).into_iter().partition(|(key, value)| !is_edge(key) || is_version(value));
+    package.quiet = quiet;
+    told.into_iter().for_each(|(key, value)| put(&mut package.told, &key, value));
 }
 
 /// One entry. Its key is `/name/1.0`, `/name@1.0(peers)` or `name@1.0`, or an address.

@@ -1,8 +1,9 @@
 //! `poetry.lock`, `uv.lock` and `Pipfile.lock`.
 
 use super::package::{Keys, Lock, Package, Source, archive};
-use super::value::{Map, Odd, Value, tame};
+use super::value::{Map, Odd, Value, put, tame};
 use super::{json, toml};
+use std::collections::BTreeSet;
 
 const POETRY: Keys = Keys {
     told: &["develop"],
@@ -33,6 +34,7 @@ pub(super) fn poetry(text: &str) -> Result<Lock, Odd> {
         let mut from = entry.map("source")?;
         let (kind, address) = (from.text("type")?, from.text("url")?.unwrap_or_default());
         let source = match kind.as_deref() {
+            None if !address.is_empty() => return Err(Odd::new(format!("{name} has an address of no kind"))),
             None => Source::Registry("pypi.org".to_owned()),
             Some("git") => Source::Git(address),
             Some("legacy") => Source::Index(address),
@@ -90,24 +92,29 @@ pub(super) fn uv(text: &str) -> Result<Lock, Odd> {
         let mut entry = entry.map("package")?;
         let (name, version) = (entry.needed("name")?, entry.text("version")?.unwrap_or_default());
         let mut from = entry.map("source")?;
-        let mut source = Source::Unstated;
+        let mut sources = Vec::new();
         for kind in ["registry", "git", "url", "path", "editable", "virtual", "directory"] {
             let Some(address) = from.text(kind)? else { continue };
-            source = match kind {
+            sources.push(match kind {
                 "registry" if address == "https://pypi.org/simple" => Source::Registry("pypi.org".to_owned()),
                 "registry" if address.contains("://") => Source::Index(address),
                 "git" => Source::Git(address),
                 "url" => Source::Archive(address),
                 _ => Source::Local(address),
-            };
+            });
         }
+        let Ok([source]) = <[Source; 1]>::try_from(sources) else { return Err(Odd::new(format!("{name} has not exactly one source"))) };
         let subdirectory = from.text("subdirectory")?;
         from.done(&name)?;
         let mut package = Package::new(&name, &version, source)?;
         package.told.extend(subdirectory.map(|value| ("subdirectory".to_owned(), value)));
         let files = entry.take("sdist").into_iter().chain(entry.list("wheels")?);
+        let mut folders = BTreeSet::new();
         for file in files.collect::<Vec<_>>() {
-            artefact(&mut package, file.map("wheels")?)?;
+            folders.extend(artefact(&mut package, file.map("wheels")?)?);
+        }
+        if !folders.is_empty() {
+            package.told.insert("files in".to_owned(), places(&folders));
         }
         package.facts(entry, &UV)?;
         lock.packages.push(package);
@@ -116,25 +123,45 @@ pub(super) fn uv(text: &str) -> Result<Lock, Odd> {
     Ok(lock)
 }
 
-/// One file of a package: it must be the package's own by its name, and held by a hash.
-fn artefact(package: &mut Package, mut file: Map) -> Result<(), Odd> {
+/// Names the folders of files; of very many what they have in common, since each index may keep each file in its own.
+fn places(folders: &BTreeSet<String>) -> String {
+    const MOST: usize = 8;
+    let all: Vec<&str> = folders.iter().map(String::as_str).collect();
+    if all.len() <= MOST {
+        return all.join(", ");
+    }
+    let common = all.iter().fold(all[0], |common, folder| {
+        let same = common.char_indices().zip(folder.chars()).find(|((_, a), b)| a != b).map_or(common.len().min(folder.len()), |((at, _), _)| at);
+        &common[..same]
+    });
+    format!("{} folders below {}", all.len(), &common[..common.rfind('/').map_or(0, |at| at + 1)])
+}
+
+/// One file of a package: it must be the package's own by its name, and held by a hash. Returns its folder where that is not what the usual host makes of the hash.
+fn artefact(package: &mut Package, mut file: Map) -> Result<Option<String>, Odd> {
     let address = match (file.text("url")?, file.text("path")?, file.text("filename")?) {
         (Some(address), None, None) => address,
         (None, Some(path), _) | (None, None, Some(path)) => path,
         (_, _, _) => return Err(Odd::new(format!("{} has a file without one address", package.name))),
     };
     let label = address.split(['?', '#']).next().unwrap_or_default().rsplit('/').next().unwrap_or_default().to_owned();
-    let own = |text: &str| text.to_lowercase().replace(['-', '.'], "_");
-    let is_own = own(&label).starts_with(&format!("{}_", own(&package.name)));
+    let own = |text: &str| text.to_lowercase().replace("%2b", "+").replace(['-', '.'], "_");
+    // Behind name and version: the tags of a wheel, or what kind of archive it is. `a_b` is another package than `a`.
+    let stem = if package.version.is_empty() { own(&package.name) } else { format!("{}_{}", own(&package.name), own(&package.version)) };
+    let plain = label.to_lowercase().replace("%2b", "+");
+    let is_own = own(&label).starts_with(&stem) && plain.get(stem.len()..).is_some_and(|rest| rest.starts_with(['-', '.']));
     if !is_own || !address.starts_with("https://") && address.contains("://") {
         // Told whole, with the package as what it then is: an archive at some address.
         package.source = archive(&address);
+        put(&mut package.told, "not a file of its own name", address.clone());
     }
+    archive(&address).certain()?;
     if address.contains("://") {
         package.hosts.extend(archive(&address).host());
     }
-    if let Some(hash) = file.text("hash")? {
-        package.hash(&label, &hash)?;
+    match file.text("hash")? {
+        Some(hash) => package.hash(&label, &hash)?,
+        None => put(&mut package.told, &format!("NO HASH {label}"), address.clone()),
     }
     for quiet in ["size", "upload-time"] {
         if let Some(value) = file.take(quiet) {
@@ -142,7 +169,9 @@ fn artefact(package: &mut Package, mut file: Map) -> Result<(), Odd> {
             value.flatten(&format!("{label} {quiet}"), &mut package.quiet);
         }
     }
-    file.done(&package.name)
+    file.done(&package.name)?;
+    let folder = address.rsplit_once('/').map(|(folder, _)| format!("{folder}/"));
+    Ok(folder.filter(|folder| !folder.starts_with("https://files.pythonhosted.org/")))
 }
 
 /// Reads `Pipfile.lock`.
@@ -150,12 +179,15 @@ pub(super) fn pipfile(text: &str) -> Result<Lock, Odd> {
     let mut root = json::read(text)?;
     let mut lock = Lock::default();
     let mut about = root.map("_meta")?;
-    for source in about.list("sources")? {
+    for (index, source) in about.list("sources")?.into_iter().enumerate() {
         let mut source = source.map("sources")?;
         let address = source.needed("url")?;
-        lock.hosts.extend(Source::Index(address.clone()).host());
-        let name = format!("source {}", source.text("name")?.unwrap_or_default());
+        lock.place(&Source::Index(address.clone()))?;
+        let name = format!("source {index} {}", source.text("name")?.unwrap_or_default());
         let checked = source.text("verify_ssl")?.unwrap_or_default();
+        if checked != "true" {
+            lock.insecure.insert(format!("{address}, verify_ssl {checked}"));
+        }
         lock.facts.insert(name, format!("{address}, verify_ssl {checked}"));
         source.done("a source")?;
     }

@@ -234,6 +234,203 @@ fn a_script_that_runs_on_installation_is_told() {
     assert!(added.text.contains("\n+ a 1.0.0: registry.npmjs.org, sha512; bin.ls: x.js; hasInstallScript: true\n"), "{}", added.text);
 }
 
+/// Each was once a way past the summary: now it is read as nothing at all.
+#[test]
+fn what_tools_read_in_different_ways_is_no_lock_file() {
+    let url = "https://registry.npmjs.org/a/-/a-1.0.0.tgz";
+    let sums = "\n[metadata]\n\"checksum serde 1.0.0 (registry+https://github.com/rust-lang/crates.io-index)\" = \"66ee\"\n";
+    let pypi = r#"{ registry = "https://pypi.org/simple" }"#;
+    let wheel = "https://files.pythonhosted.org/packages/aa/bb/requests-2.0.0-py3";
+    let row = |path: &'static str, text: &'static str, from: &str, to: &str| {
+        assert!(text.contains(from), "{path}: {from}");
+        (path, text, text.replacen(from, to, 1))
+    };
+    for (path, old, new) in [
+        row(
+            "pnpm-lock.yaml",
+            PNPM,
+            "{integrity: sha512-BBBB==}",
+            "{integrity: sha512-BBBB== x-', \"tarball\":http://evil.example/c-x.tgz, z-a y-b'}",
+        ),
+        row("pnpm-lock.yaml", PNPM, "sha512-BBBB==", "md5-BBBB=="),
+        row("uv.lock", UV, pypi, r#"{ git = "https://evil.example/x?rev=a#00ff", virtual = "." }"#),
+        row("uv.lock", UV, pypi, "{ }"),
+        row("uv.lock", UV, pypi, r#"{ registry = "https:evil.example/simple" }"#),
+        row("uv.lock", UV, pypi, r#"{ path = "https://evil.example/x.whl" }"#),
+        row("uv.lock", UV, wheel, "https:evil.example/requests-2.0.0-py3"),
+        row("uv.lock", UV, wheel, "https:///evil.example/requests-2.0.0-py3"),
+        row("poetry.lock", POETRY, "\n[package.dependencies]", "\n[package.source]\nurl = \"https://evil.example/simple\"\n\n[package.dependencies]"),
+        row("Pipfile.lock", PIPFILE, "https://pypi.org/simple", "https:evil.example/simple"),
+        row("package-lock.json", NPM_3, url, "https:evil.example/a/-/a-1.0.0.tgz"),
+        row("package-lock.json", NPM_3, url, "https:\\\\evil.example/a/-/a-1.0.0.tgz"),
+        row("package-lock.json", NPM_3, url, " http://evil.example/a/-/a-1.0.0.tgz"),
+        row("package-lock.json", NPM_3, url, "//evil.example/a.tgz"),
+        row("package-lock.json", NPM_3, url, "jsr:a"),
+        row("package-lock.json", NPM_3, "sha512-AAAA==", "md5-AAAA=="),
+        row("package-lock.json", NPM_3, "sha512-AAAA==", "sha512-AAAA== a-a"),
+        row("yarn.lock", YARN_1, "\"@s/a@^1.0.0\", \"@s/a@^1.1.0\":", "\"@s/a@^1.0.0, @s/a@^1.1.0\":"),
+        row("yarn.lock", YARN_1, "\"@s/a@^1.0.0\", \"@s/a@^1.1.0\":", "@s/a@^1.0.0\", \"@s/a@^1.1.0:"),
+        row("yarn.lock", YARN_1, "integrity sha512-", "integrity sha224-"),
+        row("yarn.lock", YARN_4, "resolution: \"@s/a@npm:1.1.0\"", "resolution: \"@s/a@npm:1.1.0::__archiveUrl=https%3Aevil.example\""),
+        row("yarn.lock", YARN_4, "resolution: \"@s/a@npm:1.1.0\"", "resolution: \"@s/a@https:evil.example/a.tgz\""),
+        row("Cargo.lock", CARGO, "checksum = \"00aa\"\n", &format!("checksum = \"00aa\"\n{sums}")),
+        row("Cargo.lock", CARGO, "registry+https://github.com/rust-lang/crates.io-index", "sparse+https:evil.example/index"),
+        row("Gemfile.lock", GEMFILE, "\nPLATFORMS", "  remote: https://evil.example/\n\nPLATFORMS"),
+        row("composer.lock", COMPOSER, "https://api.github.com/repos/v/a/zipball/00aa", "https:evil.example/a.zip"),
+        row("flake.lock", FLAKE, r#""type": "github""#, r#""type": "git", "url": "https://github.com/NixOS/nixpkgs""#),
+        row("flake.lock", FLAKE, r#""owner": "NixOS", "repo": "nixpkgs", "rev""#, r#""owner": "NixOS", "rev""#),
+    ] {
+        let odd = sum(path, old, &new).err().unwrap_or_else(|| panic!("{path}: {new}"));
+        assert!(odd.to_string().starts_with("as it is now, "), "{path}: {odd}");
+    }
+}
+
+/// What is said, and what is alarming, where something was once passed over.
+#[test]
+fn what_could_be_passed_over_is_told() {
+    let uv_later = |text: &str| text.replace("2.0.0", "2.1.0").replace("00aa", "01aa").replace("00bb", "01bb");
+    let uv = |from: &str, to: &str| (UV.to_owned(), uv_later(UV).replacen(from, to, 1));
+    let bucket = UV.replace("https://files.pythonhosted.org/packages/aa/bb/", "https://s3.example/ours/");
+    let private = COMPOSER.replace("https://api.github.com/repos/v/a/zipball/00aa", "https://dl.example/v-a.zip");
+    let moved = private.replace("https://github.com/v/a.git", "https://evil.example/v/a.git").replacen(
+        "\"reference\": \"00aa\"",
+        "\"reference\": \"66ee\"",
+        1,
+    );
+    let plugin = COMPOSER.replace(r#""type": "library""#, r#""type": "composer-plugin", "extra": {"class": "E"}"#);
+    let more = |edges: &str| {
+        PNPM.replace("\nsnapshots:", "\n  c@1.0.0:\n    resolution: {integrity: sha512-CCCC==}\n\nsnapshots:")
+            .replace("  b@2.0.0: {}\n", &format!("  b@2.0.0: {{}}\n\n  c@1.0.0:\n    dependencies:\n{edges}"))
+    };
+    let second = |url: &str| PIPFILE.replace("\"sources\": [", &format!(r#""sources": [{{"name": "pypi", "url": "{url}", "verify_ssl": true}}, "#));
+    let gems = GEMFILE.replace("\nPLATFORMS", "\nGEM\n  remote: http://evil.example/\n  specs:\n\nPLATFORMS");
+    let trick = NPM_3.replace(
+        r#""version": "1.0.0", "resolved": "https://registry.npmjs.org/a/-/a-1.0.0.tgz""#,
+        r#""version": "1.0.0/../../../evil/-/evil-1.0.0.tgz?", "resolved": "https://registry.npmjs.org/a/-/a-1.0.0/../../../evil/-/evil-1.0.0.tgz?.tgz""#,
+    );
+    let berry = YARN_4.replace("a@npm:1.1.0\"", "a@npm:1.1.0::__archiveUrl=https%3A%2F%2Fnpm.example%2F@s%2Fa%2F-%2Fa-1.1.0.tgz\"");
+    let io = YARN_1.replace("https://registry.yarnpkg.com/b/-/b-2.0.0.tgz", "https://registry.yarnpkg.com/x.github.io/b.tar");
+    for (path, (old, new), told, kinds) in [
+        ("uv.lock", uv("hash = \"sha256:01aa\", ", ""), "NO HASH requests-2.1.0-py3-none-any.whl: (none) → https://files", &[][..]),
+        (
+            "uv.lock",
+            uv("bb/requests-2.1.0-py3", "bb/requests_evil-2.1.0-py3"),
+            "not a file of its own name: (none) → https://files",
+            &[Kind::Address],
+        ),
+        (
+            "uv.lock",
+            (bucket.clone(), uv_later(&bucket).replace("/ours/", "/evil/")),
+            "files in: https://s3.example/ours/ → https://s3.example/evil/",
+            &[],
+        ),
+        ("composer.lock", (private, moved), "source.url: https://github.com/v/a.git → https://evil.example/v/a.git", &[Kind::Host]),
+        ("composer.lock", (String::new(), plugin), "extra.class: E; type: composer-plugin", &[]),
+        (
+            "pnpm-lock.yaml",
+            (PNPM.to_owned(), more("      b: link:../evil\n")),
+            "+ c 1.0.0: no stated source, sha512; c@1.0.0 dependencies.b: link:../evil",
+            &[],
+        ),
+        ("pnpm-lock.yaml", (PNPM.to_owned(), more("      b: evil@2.0.0\n")), "c@1.0.0 dependencies.b: evil@2.0.0", &[]),
+        ("pnpm-lock.yaml", (PNPM.to_owned(), more("      b: /evil@2.0.0\n")), "c@1.0.0 dependencies.b: /evil@2.0.0", &[]),
+        (
+            "Pipfile.lock",
+            (PIPFILE.to_owned(), second("https://evil.example/simple")),
+            "source 0 pypi: https://pypi.org/simple, verify_ssl true → https://evil",
+            &[Kind::Host],
+        ),
+        ("Pipfile.lock", (PIPFILE.to_owned(), second("http://pypi.org/simple")), "→ http://pypi.org/simple", &[Kind::Insecure]),
+        (
+            "Pipfile.lock",
+            (PIPFILE.to_owned(), PIPFILE.replace("\"verify_ssl\": true", "\"verify_ssl\": false")),
+            "verify_ssl false",
+            &[Kind::Insecure],
+        ),
+        ("Gemfile.lock", (GEMFILE.to_owned(), gems), "~ file: GEM remote': (none) → http://evil.example/", &[Kind::Host, Kind::Insecure]),
+        ("package-lock.json", (NPM_3.to_owned(), trick), "archive https://registry.npmjs.org/a/-/a-1.0.0/../", &[Kind::Address]),
+        ("yarn.lock", (YARN_4.to_owned(), berry), "no stated source → npm.example", &[Kind::Host]),
+        ("yarn.lock", (YARN_1.to_owned(), io), "archive https://registry.yarnpkg.com/x.github.io/b.tar", &[Kind::Address]),
+        (
+            "package-lock.json",
+            (NPM_3.to_owned(), NPM_3.replace("sha512-AAAA==", "sha1-EEEE=")),
+            "ANOTHER HASH FOR THE SAME VERSION (sha512 → sha1)",
+            &[Kind::Integrity],
+        ),
+        (
+            "yarn.lock",
+            (YARN_1.to_owned(), YARN_1.replace("b@^2.0.0:", "b@^2.0.0, b@^2.0.1:").replace("yarnpkg.com/b", "npmjs.org/b").replace("BBBB", "EEEE")),
+            "+ b 2.0.0 (at b@^2.0.0, b@^2.0.1): registry.npmjs.org",
+            &[Kind::Integrity],
+        ),
+        (
+            "yarn.lock",
+            (
+                YARN_1.to_owned(),
+                YARN_1
+                    .replace("b@^2.0.0:", "b@^2.0.0, b@^2.0.1:")
+                    .replace("#0123456789012345678901234567890123456780", "")
+                    .replace("sha512-BBBB", "sha1-EEEE"),
+            ),
+            "sha1",
+            &[Kind::Integrity],
+        ),
+    ] {
+        let (lines, alarms) = differs(path, if old.is_empty() { "{}" } else { &old }, &new);
+        assert!(lines.join("\n").contains(told), "{path}: {told}\n{lines:#?}");
+        let found: Vec<Kind> = alarms.iter().map(|alarm| alarm.kind).collect();
+        assert_eq!(found, kinds, "{path}: {told}\n{alarms:?}");
+    }
+    let plain = differs("pnpm-lock.yaml", PNPM, &more("      b: 2.0.0\n      a: 1.0.0(b@2.0.0)\n")).0;
+    assert_eq!(plain, ["+ c 1.0.0: no stated source, sha512"], "an edge to a version of what it names goes unsaid");
+    let wheels = |host: &str| {
+        UV.replace(
+            "wheels = [\n",
+            &format!(
+                "wheels = [\n{}",
+                (0..20)
+                    .map(|n| format!("    {{ url = \"https://{host}/{n}/requests-2.0.0-{n}.whl\", hash = \"sha256:{n}\" }},\n"))
+                    .collect::<String>()
+            ),
+        )
+    };
+    let many = differs("uv.lock", &wheels("a.example/x"), &wheels("a.example/y")).0;
+    assert!(many[0].contains("files in: 20 folders below https://a.example/x/ → 20 folders below https://a.example/y/"), "{many:?}");
+}
+
+/// An alarm that comes with what tools do by themselves every day would teach people to pass over all of them.
+#[test]
+fn honest_updates_raise_no_alarm_about_hashes() {
+    let older = YARN_4.replace("cacheKey: 10c0", "cacheKey: 8").replace("10c0/00aa", "00bb");
+    let channel = FLAKE.replace(
+        r#""owner": "NixOS", "repo": "nixpkgs", "rev": "00aa", "type": "github""#,
+        r#""type": "tarball", "url": "https://channels.example/nixexprs.tar.xz""#,
+    );
+    let branch = COMPOSER
+        .replace("\"1.0.0\"", "\"dev-main\"")
+        .replace("https://api.github.com/repos/v/a/zipball/00aa", "https://satis.example/v-a.zip")
+        .replace("\"shasum\": \"\"", "\"shasum\": \"1111\"");
+    let git = NPM_3.replace("https://registry.npmjs.org/a/-/a-1.0.0.tgz", "git+ssh://git@github.com/o/a.git#1111");
+    let local = NPM_3.replace("https://registry.npmjs.org/a/-/a-1.0.0.tgz", "file:vendor/a.tgz");
+    for (path, old, new, told) in [
+        ("yarn.lock", older, YARN_4.to_owned(), "hashes without checksum-8 now also checksum-10c0"),
+        ("flake.lock", channel.clone(), channel.replace("AAAA", "BBBB"), "another hash"),
+        ("composer.lock", branch.clone(), branch.replace("00aa", "00bb").replace("1111", "2222"), "another hash"),
+        ("package-lock.json", git.clone(), git.replace("#1111", "#2222").replace("AAAA", "CCCC"), "a.git#2222; another hash"),
+        ("package-lock.json", local.clone(), local.replace("AAAA", "CCCC"), "another hash"),
+        ("package-lock.json", NPM_3.replace("sha512-AAAA==", "sha1-AAAA="), NPM_3.to_owned(), "hashes without sha1 now also sha512"),
+    ] {
+        let (lines, alarms) = differs(path, &old, &new);
+        assert!(lines.join("\n").contains(told), "{path}: {told}\n{lines:#?}");
+        let grave: Vec<_> = alarms.iter().filter(|alarm| alarm.kind == Kind::Integrity).collect();
+        assert!(grave.is_empty(), "{path}: {grave:?}");
+    }
+    let same = YARN_4.replace("10c0/00aa", "10c0/00bb");
+    assert_eq!(differs("yarn.lock", YARN_4, &same).1, [alarm(Kind::Integrity, "@s/a 1.1.0 (at @s/a@npm:^1.0.0)")]);
+    let pinned = FLAKE.replace("AAAA", "BBBB");
+    assert_eq!(differs("flake.lock", FLAKE, &pinned).1, [alarm(Kind::Integrity, "nixpkgs 00aa")]);
+}
+
 /// Very many entries of one name must cost no quadratic time.
 #[test]
 fn a_hostile_file_is_read_in_linear_time() {

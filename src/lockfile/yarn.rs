@@ -73,14 +73,15 @@ fn pair(text: &str) -> Option<(String, String)> {
 }
 
 fn package_1((names, mut entry): (String, Map)) -> Result<Package, Odd> {
-    let (name, place) = named(&names.replace('"', ""))?;
+    let names = headed(&names).ok_or_else(|| Odd::new(format!("{:?} names no package", brief(&names))))?;
+    let (name, place) = named(&names)?;
     let version = entry.needed("version")?;
     let resolved = entry.text("resolved")?;
     let (address, sum) =
         resolved.as_deref().map_or((None, None), |text| text.split_once('#').map_or((Some(text), None), |(a, s)| (Some(a), Some(s))));
     let is_sum = |sum: &str| sum.len() == 40 && sum.bytes().all(|byte| byte.is_ascii_hexdigit());
     let source = match (address, resolved.as_deref()) {
-        (Some(address), Some(whole)) if !address.contains(".git") || address.ends_with(".tgz") => {
+        (Some(address), Some(whole)) if !matches!(archive(address), Source::Git(_)) => {
             let own = npm_archive(address, &name, &version);
             // What stands behind the address is the archive's sum, or part of the address.
             if matches!(own, Source::Registry(_)) || sum.is_some_and(is_sum) { own } else { archive(whole) }
@@ -101,6 +102,26 @@ fn package_1((names, mut entry): (String, Map)) -> Result<Package, Odd> {
     Ok(package)
 }
 
+/// Reads `"a@^1 || ^2", a@^2`, each name in quotes or plain, and leaves the quotes away.
+fn headed(text: &str) -> Option<String> {
+    let (mut rest, mut names) = (text, Vec::new());
+    loop {
+        let (name, behind) = match rest.strip_prefix('"') {
+            Some(quoted) => quoted.split_once('"')?,
+            None => rest.split_at(rest.find(", ").unwrap_or(rest.len())),
+        };
+        let is_quoted = rest.starts_with('"');
+        if name.is_empty() || name.contains(['"', '\\']) || name.contains(", ") || !is_quoted && name.contains([' ', ':']) {
+            return None;
+        }
+        names.push(name);
+        match behind {
+            "" => return Some(names.join(", ")),
+            behind => rest = behind.strip_prefix(", ")?,
+        }
+    }
+}
+
 /// Splits `a@^1, a@^2` into the name (an alias gives way to what it stands for) and the whole, which tells entries apart.
 fn named(names: &str) -> Result<(String, String), Odd> {
     let first = names.split(", ").next().unwrap_or_default();
@@ -116,6 +137,7 @@ fn later(text: &str) -> Result<Lock, Odd> {
     let mut root = block::read(text, |line| HEAD_2.contains(&line))?;
     let mut lock = Lock::default();
     lock.take(&mut root, &["__metadata"]);
+    let cache = lock.facts.get("__metadata.cacheKey").cloned().unwrap_or_default();
     for (names, entry) in root.into_entries() {
         let mut entry = entry.map("an entry")?;
         let (version, resolution) = (entry.needed("version")?, entry.needed("resolution")?);
@@ -123,17 +145,40 @@ fn later(text: &str) -> Result<Lock, Odd> {
         let (name, from) = (&resolution[..at], &resolution[at + 1..]);
         let source = match from.split_once(':') {
             Some(("npm", exact)) if exact == version => Source::Unstated,
-            Some(("npm", _)) => Source::Archive(from.to_owned()),
+            Some(("npm", exact)) => {
+                let address = exact.strip_prefix(&version).and_then(|rest| decoded(rest.strip_prefix("::__archiveUrl=")?));
+                npm_archive(&address.ok_or_else(|| Odd::new(format!("{name} has an odd resolution")))?, name, &version)
+            }
             Some(("workspace" | "link" | "portal" | "file" | "patch", _)) => Source::Local(from.to_owned()),
-            Some(_) if from.contains("#commit=") || from.contains(".git#") => Source::Git(from.to_owned()),
-            Some(_) | None => Source::Archive(from.to_owned()),
+            Some(_) if from.contains("#commit=") => Source::Git(from.to_owned()),
+            Some(_) => archive(from),
+            None => return Err(Odd::new(format!("{name} has an odd resolution"))),
         };
         let mut package = Package { place: names.clone(), ..Package::new(name, &version, source)? };
         if let Some(sum) = entry.text("checksum")? {
-            package.hash("checksum", &sum)?;
+            // It is of the archive as the cache packs it: with another key there is nothing to compare.
+            let (key, sum) = sum.split_once('/').unwrap_or((&cache, &sum));
+            package.hash(format!("checksum-{key}").trim_end_matches('-'), sum)?;
         }
         package.facts(entry, &KEYS)?;
         lock.packages.push(package);
     }
     Ok(lock)
+}
+
+/// Decodes `%3A`; what is no text then, or holds what ends an address, is none.
+fn decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::new();
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        match byte {
+            b'%' => {
+                let digits = [char::from(rest.next()?).to_digit(16)?, char::from(rest.next()?).to_digit(16)?];
+                bytes.push(u8::try_from(digits[0] * 16 + digits[1]).ok()?);
+            }
+            b'&' | b':' | b'#' => return None,
+            byte => bytes.push(byte),
+        }
+    }
+    String::from_utf8(bytes).ok().filter(|text| text.contains("://"))
 }

@@ -1,6 +1,6 @@
 //! What is accounted for: every changed path, every cut, every lock file. Real pushes, real hook.
 
-use crate::common::{Behaviour, EVIL, GOOD, Gate, Peer, Repo, Request, Reviewer, Sandbox};
+use crate::common::{Behaviour, EVIL, GOOD, Gate, Peer, Repo, Request, Reviewer, Sandbox, child};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::ffi::OsStrExt;
@@ -295,6 +295,47 @@ fn nothing_hides_in_a_file_that_only_bears_the_name() {
     // And what no reviewer could read is no lock file either.
     repo.write("Cargo.lock", b"version = 4\n\0# EVIL\n").commit("binary");
     Gate::pre_push(&repo, &repo.push_line("main")).run().expect(1).says("NUL bytes in it keep reviewers from reading it");
+}
+
+/// A clone that left the old lock file at the remote has nothing to compare with: the new one goes as text, as any file does.
+#[test]
+fn a_lock_file_whose_old_state_stayed_at_the_remote_is_reviewed_as_text() {
+    let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Clean));
+    sandbox.configure(&[Reviewer::qwen(&peer)], "");
+    let source = sandbox.published();
+    let origin = sandbox.path().join("origin.git");
+    let git = |args: &[&str]| {
+        let mut command = sandbox.command("git");
+        command.args(args).current_dir(sandbox.path());
+        child::run(command, b"").expect(0);
+    };
+    git(&["-C", "origin.git", "config", "uploadpack.allowFilter", "true"]);
+    source.write("Cargo.lock", cargo_lock(3, |_| None)).commit("before");
+    source.publish("main");
+    git(&["clone", "-q", "--no-checkout", "--filter=blob:none", &format!("file://{}", origin.display()), "partial"]);
+    let repo = Repo::at(&sandbox, sandbox.path().join("partial"));
+    repo.git(&["read-tree", "HEAD"]);
+    repo.write("Cargo.lock", cargo_lock(4, |_| None)).git(&["add", "Cargo.lock"]);
+    repo.git(&["commit", "-q", "--no-verify", "-m", "after"]);
+    let (run, report) = repo.gate(&["run", "--range", "HEAD~1..HEAD"]).report();
+    run.expect(0).says("left the old content of these files at the remote");
+    assert!(peer.received("name = \"crate-3\""), "the new file is shown");
+    assert!(!peer.received("lock file summary of Cargo.lock") && coverage(&report).0.contains("Cargo.lock"), "{report}");
+}
+
+/// What is shown of a pointer is a pointer; that it is no lock file is no news.
+#[test]
+fn of_a_pointer_to_a_lock_file_it_is_not_said_that_it_is_read_as_text() {
+    let pointer = |digit: &str| format!("version https://git-lfs.github.com/spec/v1\noid sha256:{}\nsize 12345\n", digit.repeat(64));
+    for (old, new) in [(pointer("a"), pointer("b")), (cargo_lock(2, |_| None), pointer("c"))] {
+        let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Clean));
+        let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
+        repo.write("Cargo.lock", &old).commit("before");
+        repo.write("Cargo.lock", &new).write("yarn.lock", "no lock file\n").commit("after");
+        let (_, report) = repo.gate(&["run", "--range", "HEAD~1..HEAD"]).report();
+        let notes = report["notes"].to_string();
+        assert!(notes.contains("yarn.lock is reviewed as text") && !notes.contains("Cargo.lock is reviewed as text"), "{notes}");
+    }
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! Lock files: where both sides can be read to the end as what their name says, a summary of the difference is shown in place of the lines.
 
 use super::checks;
+use crate::change::lfs::Pointer;
 use crate::change::subject::{Subject, SubjectId};
 use crate::change::{Body, BytePath, FileChange};
 use crate::finding::{Finding, Severity};
+use crate::git::error::Extent;
 use crate::git::{GitError, Repo};
 use crate::lockfile::{self, Alarm, Kind};
 use crate::paths::{PathRules, Treatment};
@@ -24,7 +26,15 @@ pub(super) fn summed_up(repo: &Repo, subject: &Subject, rules: &PathRules) -> Re
         if rules.treatment(file) != Treatment::Lockfile || !has_lines(file) {
             continue;
         }
-        let [old, new] = repo.contents(file)?;
+        let [old, new] = match repo.contents(file) {
+            // A partial clone left a side at the remote: the other is shown as the text that it is.
+            Err(GitError::Missing { extent: Extent::Partial, .. }) => continue,
+            contents => contents?,
+        };
+        // A pointer is no lock file, and none was expected to be read here.
+        if [&old, &new].into_iter().flatten().any(|content| Pointer::parse(content).is_some()) {
+            continue;
+        }
         if (old.is_some(), new.is_some()) != (file.old.is_some(), file.new.is_some()) {
             continue;
         }
