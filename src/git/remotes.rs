@@ -107,15 +107,22 @@ pub(super) fn published(repo: &Repo, remotes: &Remotes, advertised: Vec<Oid>) ->
     })?;
     let counts = |whose: &str| Some(format!("no tracking ref says what this remote has: what {whose} counts as published"));
     let of_default = format!("{stand_in} has");
-    let (more, note) = match remotes {
-        Remotes::Elsewhere(name) if !advertised.is_empty() => {
-            (Vec::new(), Some(format!("{name} is fetched from another place than this: only what the server says that it has counts as published")))
-        }
-        _ if !own.is_empty() => (own, None),
-        _ if !advertised.is_empty() && remotes.is_tracked(repo) => (Vec::new(), None),
-        _ if !default.is_empty() => (default, counts(&of_default)),
-        _ if advertised.is_empty() && !any.is_empty() => (any, counts("other remotes have")),
-        _ => (Vec::new(), None),
+    let elsewhere = match remotes {
+        Remotes::Elsewhere(name) => Some(name),
+        Remotes::Named(_) | Remotes::Any => None,
+    };
+    let (more, note) = if let Some(name) = elsewhere.filter(|_| !advertised.is_empty()) {
+        (Vec::new(), Some(format!("{name} is fetched from another place than this: only what the server says that it has counts as published")))
+    } else if !own.is_empty() {
+        (own, None)
+    } else if !advertised.is_empty() && remotes.is_tracked(repo) {
+        (Vec::new(), None)
+    } else if !default.is_empty() {
+        (default, counts(&of_default))
+    } else if advertised.is_empty() && !any.is_empty() {
+        (any, counts("other remotes have"))
+    } else {
+        (Vec::new(), None)
     };
     let mut tips = [advertised, more].concat();
     tips.sort_unstable();

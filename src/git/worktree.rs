@@ -268,7 +268,7 @@ mod tests {
         sandbox.git(&["commit", "-q", "-m", "with a submodule"]);
         assert_eq!(changed(&sandbox), [], "nothing is checked out");
         sandbox.git(&["init", "-q", "--ref-format=reftable", "sm"]);
-        let error = tracked(&sandbox.open()).err().expect("a refusal").to_string();
+        let error = tracked(&sandbox.open()).expect_err("a refusal").to_string();
         assert!(error.contains("a submodule whose HEAD cannot be read") && error.contains("sm"), "{error}");
     }
 
