@@ -23,7 +23,8 @@ pub(super) fn add(repo: gix::Repository, cwd: &Path, env: &Env) -> Result<(gix::
     let folder = tempfile::Builder::new().prefix("review-gate-objects-").tempdir();
     let folder = folder.map_err(GitError::other("make a temporary folder for a list of object directories"))?;
     let own = cwd.join(repo.common_dir()).join("objects");
-    let list: Vec<&[u8]> = [&own].into_iter().chain(&more).flat_map(|path| [path.as_os_str().as_bytes(), b"\n"]).collect();
+    let listed = listed(&own)?;
+    let list: Vec<&[u8]> = [&own].into_iter().chain(&listed).chain(&more).flat_map(|path| [path.as_os_str().as_bytes(), b"\n"]).collect();
     let info = folder.path().join("info");
     fs::create_dir(&info).and_then(|()| fs::write(info.join("alternates"), list.concat())).map_err(GitError::io("write to", &info))?;
     let options = Options { alloc_limit_bytes: usize::try_from(MAX_TEXT).ok(), current_dir: Some(cwd.to_owned()), ..Options::default() };
@@ -31,6 +32,18 @@ pub(super) fn add(repo: gix::Repository, cwd: &Path, env: &Env) -> Result<(gix::
     let mut shared = repo.into_sync();
     shared.objects = Arc::new(store.map_err(GitError::other(format!("read the object directories of {VARIABLE}")))?);
     Ok((shared.to_thread_local(), Some(folder)))
+}
+
+/// Lists the directories that the repository's own `info/alternates` names relative to it; the library would look for these beside the private list.
+fn listed(own: &Path) -> Result<Vec<PathBuf>, GitError> {
+    let path = own.join("info/alternates");
+    let text = match fs::read(&path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(GitError::io("read", &path)(error)),
+    };
+    let lines = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty() && !matches!(line[0], b'#' | b'"' | b'/'));
+    Ok(lines.map(|line| own.join(std::ffi::OsString::from_vec(line.to_vec()))).filter(|path| path.is_dir()).collect())
 }
 
 /// Lists the directories that the variable names, as git reads it: relative to where it was started, and those that are not there are passed over.

@@ -4,6 +4,7 @@
 //! what was measured. What the other side has already is `remotes`' business.
 
 use super::error::RevisionFault;
+use super::refspec::{captured, ends};
 use super::remotes;
 use super::{GitError, Repo, revision};
 use crate::change::{BytePath, Oid};
@@ -204,21 +205,9 @@ fn is_excluded(specs: &[String], name: &str) -> bool {
     negative.iter().any(|spec| sources.iter().any(|source| excludes(spec, source)))
 }
 
-/// Splits a specification into its source and its target.
-fn ends(spec: &str) -> (&str, Option<&str>) {
-    let spec = spec.strip_prefix('+').unwrap_or(spec);
-    spec.split_once(':').map_or((spec, None), |(source, target)| (source, Some(target)))
-}
-
 /// Tells whether a name as a person writes it stands for a full ref name.
 fn expands_to(source: &str, name: &str) -> bool {
     !source.is_empty() && ["", "refs/", "refs/heads/", "refs/tags/"].iter().any(|before| name.strip_prefix(before) == Some(source))
-}
-
-/// Returns what the `*` of a pattern stands for in a name.
-fn captured<'n>(pattern: &str, name: &'n str) -> Option<&'n str> {
-    let (before, after) = pattern.split_once('*')?;
-    name.strip_prefix(before)?.strip_suffix(after)
 }
 
 fn is_true(value: &str) -> bool {

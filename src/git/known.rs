@@ -11,8 +11,8 @@ pub(super) struct Known {
     pub(super) published: Ancestors,
     /// The upstream among them, until it was told.
     fork: Option<Fork>,
-    /// Nothing is known of the remotes themselves: what others have stands in.
-    pub(super) stands_in: bool,
+    /// Says whose word was taken, where it is not the remotes' own.
+    pub(super) note: Option<String>,
 }
 
 struct Fork {
@@ -29,17 +29,18 @@ impl Known {
         history: &mut History<'_>,
         advertised: impl IntoIterator<Item = Oid>,
     ) -> Result<Known, GitError> {
-        let remotes::Published { mut tips, stands_in } = remotes::published(repo, remotes)?;
+        let mut here = Vec::new();
         for old in advertised {
-            tips.extend(revision::commit_if_here(&repo.gix, old)?);
+            here.extend(revision::commit_if_here(&repo.gix, old)?);
         }
+        let remotes::Published { tips, note } = remotes::published(repo, remotes, here)?;
         let mut published = Ancestors::of(history, tips.iter().copied())?;
         let mut fork = None;
         if let Some(upstream) = upstream::of(repo, remotes, history, &mut published)? {
             let all = Ancestors::of(history, tips.into_iter().chain(upstream.tips))?;
             fork = Some(Fork { branch: upstream.branch, own: std::mem::replace(&mut published, all) });
         }
-        Ok(Known { published, fork, stands_in })
+        Ok(Known { published, fork, note })
     }
 
     /// Names the upstream's branch, once, where one of the commits is there and not at the remotes.

@@ -165,7 +165,7 @@ mod tests {
         world.git(&["commit", "-q", "-m", "evil"]);
         let range = |only: &[&str]| world.repo().select(&Selector::Base("HEAD~1".to_owned()), &options(only));
         let lines = world.lines(&[["main", "main", "refs/heads/main", "origin/main"]]);
-        let pushed = |only: &[&str]| world.repo().pushed(&lines, "origin", "u", &options(only));
+        let pushed = |only: &[&str]| world.repo().pushed(&lines, "origin", "../remote.git", &options(only));
         assert_eq!(files(only(&pushed(&["base"]).expect("a change"))), ["base"]);
         for only in [&["bas"][..], &["base/x"], &["base", "nosuch"]] {
             for found in [disk(only), staged(only), range(only), pushed(only)] {
@@ -197,7 +197,7 @@ mod tests {
         assert_eq!(sets_aside(staged(&["theirs"])), (vec![], aside.clone()));
         world.git(&["commit", "-q", "-m", "merge"]);
         let lines = world.lines(&[["f", "f", "refs/heads/f", "origin/f"]]);
-        let pushed = |only: &[&str]| world.repo().pushed(&lines, "origin", "u", &options(only));
+        let pushed = |only: &[&str]| world.repo().pushed(&lines, "origin", "../remote.git", &options(only));
         assert_eq!(sets_aside(pushed(&["mine"])), (sent, vec![]));
         assert_eq!(sets_aside(pushed(&["theirs"])), (vec![], aside));
     }

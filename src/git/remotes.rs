@@ -2,7 +2,7 @@
 //!
 //! Tracking refs are this machine's word, not the server's; the report says so (`base_source: tracking`). A ref that leads nowhere says nothing.
 
-use super::{GitError, Repo, object, revision};
+use super::{GitError, Repo, object, place, refspec, revision};
 use crate::change::Oid;
 use gix::remote::Direction;
 
@@ -11,6 +11,8 @@ use gix::remote::Direction;
 pub(super) enum Remotes {
     /// These, by name.
     Named(Vec<String>),
+    /// A place that this one is pushed to and not fetched from: its tracking refs tell of another place.
+    Elsewhere(String),
     /// A URL that belongs to no configured remote.
     Any,
 }
@@ -20,17 +22,42 @@ impl Remotes {
     pub(super) fn of(repo: &Repo, remote: &str, url: &str) -> Remotes {
         let configured = names(repo);
         if configured.iter().any(|name| name == remote) || has_tracking_refs(repo, remote) {
-            return Remotes::Named(vec![remote.to_owned()]);
+            return if is_fetched_from(repo, remote, url) { Remotes::Named(vec![remote.to_owned()]) } else { Remotes::Elsewhere(remote.to_owned()) };
         }
-        let same: Vec<String> =
-            configured.into_iter().filter(|name| urls(repo, name).iter().any(|known| same_url(known, remote) || same_url(known, url))).collect();
-        if same.is_empty() { Remotes::Any } else { Remotes::Named(same) }
+        let same = |name: &String| urls(repo, name).iter().any(|known| same_url(known, remote) || same_url(known, url));
+        let (fetched, mut only_pushed): (Vec<String>, Vec<String>) =
+            configured.into_iter().filter(same).partition(|name| is_fetched_from(repo, name, if url.is_empty() { remote } else { url }));
+        match only_pushed.pop() {
+            _ if !fetched.is_empty() => Remotes::Named(fetched),
+            Some(name) => Remotes::Elsewhere(name),
+            None => Remotes::Any,
+        }
     }
 
     fn has(&self, owner: &str) -> bool {
         match self {
             Remotes::Named(names) => names.iter().any(|name| name == owner),
+            Remotes::Elsewhere(_) | Remotes::Any => false,
+        }
+    }
+
+    /// Tells whether a fetch would write down what the place has.
+    fn is_tracked(&self, repo: &Repo) -> bool {
+        match self {
+            Remotes::Named(names) => names.iter().any(|name| !values(repo, name, "fetch").is_empty()),
+            Remotes::Elsewhere(_) => true,
             Remotes::Any => false,
+        }
+    }
+
+    /// Names the remote whose word stands in where nothing is known of these: what most work is fetched from, never the one that a branch is set to, which
+    /// may be a contributor's fork.
+    fn stand_in(&self, repo: &Repo) -> String {
+        match self {
+            Remotes::Elsewhere(name) => name.clone(),
+            Remotes::Named(_) | Remotes::Any => {
+                repo.gix.remote_default_name(Direction::Push).map_or_else(|| "origin".to_owned(), |name| name.to_string())
+            }
         }
     }
 
@@ -38,6 +65,7 @@ impl Remotes {
     pub(super) fn default_branch(&self, repo: &Repo) -> Result<Option<Oid>, GitError> {
         let names = match self {
             Remotes::Named(names) => names.clone(),
+            Remotes::Elsewhere(name) => vec![name.clone()],
             Remotes::Any => vec![default_name(repo)],
         };
         for name in names {
@@ -49,41 +77,81 @@ impl Remotes {
     }
 }
 
-/// What counts as published by the word of tracking refs.
+/// What counts as published by the word of tracking refs and of the server.
 pub(super) struct Published {
     pub(super) tips: Vec<Oid>,
-    /// Nothing is known of the remotes themselves: what others have stands in.
-    pub(super) stands_in: bool,
+    /// Says whose word was taken, where it is not the remotes' own.
+    pub(super) note: Option<String>,
 }
 
-/// Lists the commits that count as published for a push to `remotes`: what their own tracking refs say they have. Where nothing is known of them (a new remote,
-/// a URL that nobody configured) what any remote has stands in, so that the first push to a mirror is not the whole history.
+/// Lists the commits that count as published for a push to `remotes`: what their own tracking refs say they have, and what is `advertised`, which is the server's
+/// word. Where no tracking ref tells of them, the server's word counts alone; of a place that is never fetched from (a URL that nobody configured, a mirror that
+/// is only pushed to) what the default remote has as well. Where there is not even that word, what the default remote has stands in, else what any remote has, so
+/// that the first push to a mirror is not the whole history.
 ///
 /// What another remote has is otherwise no reason to pass: it may have gone there unseen, or come from a fork that nobody reviewed. The one exception is a
 /// fork's `upstream`. A forged tracking ref hides what it names; a server that checks evidence catches it.
-pub(super) fn published(repo: &Repo, remotes: &Remotes) -> Result<Published, GitError> {
-    let configured = names(repo);
-    let (mut own, mut any) = (Vec::new(), Vec::new());
+pub(super) fn published(repo: &Repo, remotes: &Remotes, advertised: Vec<Oid>) -> Result<Published, GitError> {
+    let specs = Specs::of(repo);
+    let stand_in = remotes.stand_in(repo);
+    let (mut own, mut default, mut any) = (Vec::new(), Vec::new(), Vec::new());
     each(repo, "refs/remotes/", &mut |reference| {
-        let Some(id) = reference.try_id() else { return Ok(()) };
+        let name = reference.name().as_bstr().to_string();
+        let owner = specs.owner(&name);
+        let Some(id) = reference.try_id().filter(|_| specs.is_of_branch(&owner, &name)) else { return Ok(()) };
         let commit = revision::commit_if_here(&repo.gix, object::oid(&id))?;
         any.extend(commit);
-        own.extend(commit.filter(|_| remotes.has(&owner(reference, &configured))));
+        own.extend(commit.filter(|_| remotes.has(&owner)));
+        default.extend(commit.filter(|_| owner == stand_in));
         Ok(())
     })?;
-    let stands_in = own.is_empty() && !any.is_empty();
-    let mut tips = if stands_in { any } else { own };
+    let counts = |whose: &str| Some(format!("no tracking ref says what this remote has: what {whose} counts as published"));
+    let of_default = format!("{stand_in} has");
+    let elsewhere = match remotes {
+        Remotes::Elsewhere(name) => Some(name),
+        Remotes::Named(_) | Remotes::Any => None,
+    };
+    let (more, note) = if let Some(name) = elsewhere.filter(|_| !advertised.is_empty()) {
+        (Vec::new(), Some(format!("{name} is fetched from another place than this: only what the server says that it has counts as published")))
+    } else if !own.is_empty() {
+        (own, None)
+    } else if !advertised.is_empty() && remotes.is_tracked(repo) {
+        (Vec::new(), None)
+    } else if !default.is_empty() {
+        (default, counts(&of_default))
+    } else if advertised.is_empty() && !any.is_empty() {
+        (any, counts("other remotes have"))
+    } else {
+        (Vec::new(), None)
+    };
+    let mut tips = [advertised, more].concat();
     tips.sort_unstable();
     tips.dedup();
-    Ok(Published { tips, stands_in })
+    Ok(Published { tips, note })
 }
 
-/// Returns the remote that a tracking ref belongs to: the configured one with the longest name that fits (`a/b` beside `a`), else its first part.
-fn owner(reference: &gix::Reference<'_>, configured: &[String]) -> String {
-    let name = reference.name().as_bstr().to_string();
-    let below = name.strip_prefix("refs/remotes/").unwrap_or(&name);
-    let fits = configured.iter().filter(|remote| below.strip_prefix(remote.as_str()).is_some_and(|rest| rest.starts_with('/')));
-    fits.max_by_key(|remote| remote.len()).cloned().unwrap_or_else(|| below.split('/').next().unwrap_or_default().to_owned())
+/// The configured remotes and how they are fetched.
+struct Specs(Vec<(String, Vec<String>)>);
+
+impl Specs {
+    fn of(repo: &Repo) -> Specs {
+        Specs(names(repo).into_iter().map(|name| (name.clone(), values(repo, &name, "fetch"))).collect())
+    }
+
+    /// Returns the remote that a tracking ref belongs to: the configured one with the longest name that fits (`a/b` beside `a`), else its first part.
+    fn owner(&self, tracking: &str) -> String {
+        let below = tracking.strip_prefix("refs/remotes/").unwrap_or(tracking);
+        let fits = self.0.iter().map(|(name, _)| name).filter(|remote| below.strip_prefix(remote.as_str()).is_some_and(|rest| rest.starts_with('/')));
+        fits.max_by_key(|remote| remote.len()).cloned().unwrap_or_else(|| below.split('/').next().unwrap_or_default().to_owned())
+    }
+
+    /// Tells whether a tracking ref stands for a branch, by the specifications of its owner and by those of others that write among the owner's.
+    fn is_of_branch(&self, owner: &str, tracking: &str) -> bool {
+        let among = format!("refs/remotes/{owner}/");
+        let writes = |spec: &str| refspec::ends(spec).1.is_some_and(|target| target.starts_with(&among));
+        let specs = self.0.iter().flat_map(|(name, specs)| specs.iter().filter(|spec| *name == *owner || writes(spec)));
+        refspec::is_of_branch(specs.map(String::as_str), tracking)
+    }
 }
 
 /// Refuses what is neither a remote nor a URL nor a repository on this machine.
@@ -128,12 +196,31 @@ fn names(repo: &Repo) -> Vec<String> {
     repo.gix.remote_names().iter().map(|name| name.to_string()).collect()
 }
 
+/// Lists the values that a remote has for a key.
+fn values(repo: &Repo, name: &str, key: &str) -> Vec<String> {
+    let values = repo.gix.config_snapshot().plumbing().strings(format!("remote.{name}.{key}").as_str()).unwrap_or_default();
+    values.iter().map(|value| value.to_string()).collect()
+}
+
+/// Tells whether a remote is fetched from the place that a URL leads to. It is fetched from the first of its `url`s; what `insteadOf` and `pushInsteadOf` make of
+/// that one is the same place by the user's word. Without a URL to compare nothing speaks against it.
+fn is_fetched_from(repo: &Repo, name: &str, url: &str) -> bool {
+    let first = values(repo, name, "url").into_iter().find(|url| !url.is_empty());
+    let Some(first) = first.filter(|_| !url.is_empty() && url != name) else { return true };
+    let mut places = vec![];
+    if let Ok(remote) = repo.gix.remote_at(first.as_str()) {
+        places.extend([Direction::Fetch, Direction::Push].into_iter().filter_map(|direction| Some(remote.url(direction)?.to_bstring().to_string())));
+    }
+    if places.is_empty() {
+        places.push(first);
+    }
+    let base = repo.gix.current_dir().join(repo.work_dir().unwrap_or(repo.git_dir()));
+    places.iter().any(|known| place::is_same(&base, known, url))
+}
+
 /// Lists a remote's URLs for fetching and pushing, as written and as `url.<base>.insteadOf` rewrites them.
 fn urls(repo: &Repo, name: &str) -> Vec<String> {
-    let config = repo.gix.config_snapshot();
-    let written =
-        ["url", "pushurl"].into_iter().flat_map(|key| config.plumbing().strings(format!("remote.{name}.{key}").as_str()).unwrap_or_default());
-    let mut urls: Vec<String> = written.map(|url| url.to_string()).collect();
+    let mut urls: Vec<String> = ["url", "pushurl"].into_iter().flat_map(|key| values(repo, name, key)).collect();
     if let Ok(remote) = repo.gix.find_remote(name) {
         urls.extend([Direction::Fetch, Direction::Push].into_iter().filter_map(|direction| Some(remote.url(direction)?.to_bstring().to_string())));
     }
@@ -173,7 +260,7 @@ mod tests {
 
     /// Returns which of the named revisions count as published for a push to a remote.
     fn counted<'n>(world: &World, repo: &Repo, remote: &str, names: &[&'n str]) -> Vec<&'n str> {
-        let tips = published(repo, &Remotes::of(repo, remote, remote)).expect("a list").tips;
+        let tips = published(repo, &Remotes::of(repo, remote, remote), Vec::new()).expect("a list").tips;
         let is_tip = |name: &&&str| tips.contains(&Oid::from_hex(world.id(name).as_bytes()).expect("an id"));
         names.iter().filter(is_tip).copied().collect()
     }

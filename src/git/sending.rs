@@ -88,10 +88,10 @@ impl<'r> Push<'r> {
     /// Everything that is known to be published counts for every ref of the push: the tracking refs, and each old id that the remote advertised just now.
     fn new(repo: &'r Repo, remotes: &Remotes, updates: &[Update], options: &'r Options) -> Result<Push<'r>, GitError> {
         let mut history = History::new(&repo.gix)?;
-        let known = Known::of(repo, remotes, &mut history, updates.iter().filter_map(|update| update.old.oid()))?;
+        let mut known = Known::of(repo, remotes, &mut history, updates.iter().filter_map(|update| update.old.oid()))?;
         let mut selected = Selected::default();
-        if known.stands_in && updates.iter().any(|update| !update.local.is_null()) {
-            selected.notes.push("no tracking ref says what this remote has: what other remotes have counts as published".to_owned());
+        if updates.iter().any(|update| !update.local.is_null()) {
+            selected.notes.extend(known.note.take());
         }
         let default_branch = remotes.default_branch(repo)?;
         Ok(Push { repo, history, known, default_branch, options, ranges: HashMap::new(), sent: HashMap::new(), selected })

@@ -92,7 +92,7 @@ fn default_branch(repo: &Repo, destination: &[String]) -> String {
     named.unwrap_or_else(|| "main".to_owned())
 }
 
-/// Reads a ref's log, oldest first, as far as it can be read; without a log there are no lines.
+/// Reads a ref's log, oldest first, as far as it can be read; without a log there are no lines. One that changes nothing (the remote was renamed) is left out.
 fn log(repo: &Repo, name: &str) -> Result<Vec<Step>, GitError> {
     let doing = || format!("read the log of {name}");
     let Some(reference) = repo.gix.try_find_reference(name).map_err(GitError::other(doing()))? else { return Ok(Vec::new()) };
@@ -103,7 +103,7 @@ fn log(repo: &Repo, name: &str) -> Result<Vec<Step>, GitError> {
         new: object::oid(&line.new_oid()),
         message: line.message.to_string(),
     };
-    Ok(lines.map_while(Result::ok).map(step).collect())
+    Ok(lines.map_while(Result::ok).map(step).filter(|step| step.old != step.new).collect())
 }
 
 #[cfg(test)]
@@ -177,6 +177,18 @@ mod tests {
             fork.world.git(&["commit", "-q", "-a", "--amend", "--no-edit"]);
             assert!(fork.sent().0.contains(&"theirs".to_owned()), "{how:?}");
         }
+    }
+
+    #[test]
+    fn a_remote_that_was_renamed_keeps_what_was_fetched() {
+        let fork = Fork::new("theirs");
+        fork.others("main", "before", "1\n");
+        fork.world.git(&["fetch", "-q", "theirs"]);
+        fork.world.git(&["remote", "rename", "theirs", "upstream"]);
+        fork.others("main", "after", "1\n");
+        fork.world.git(&["fetch", "-q", "upstream"]);
+        fork.world.git(&["merge", "-q", "--no-ff", "upstream/main"]);
+        assert_eq!(fork.sent(), (vec![], names(&["after", "before"])));
     }
 
     #[test]

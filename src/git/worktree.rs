@@ -94,7 +94,7 @@ impl<'r> Disk<'r> {
             return Ok(entry.flags.contains(Flags::SKIP_WORKTREE).then_some(indexed));
         };
         if indexed.mode == Mode::Gitlink {
-            return Ok(metadata.is_dir().then(|| self.submodule(&full, indexed)));
+            return metadata.is_dir().then(|| self.submodule(&full, indexed)).transpose();
         }
         match self.mode(&metadata, indexed) {
             None => Ok(None),
@@ -137,11 +137,17 @@ impl<'r> Disk<'r> {
         !is_racy && entry.stat.matches(&found, gix::index::entry::stat::Options { use_nsec: true, ..coarse })
     }
 
-    /// Returns the commit that a submodule has checked out; the index's where it has none.
-    fn submodule(&self, full: &Path, indexed: Leaf) -> Leaf {
+    /// Returns the commit that a submodule has checked out; the index's where none is. One that is and that cannot be read is never taken for unchanged.
+    fn submodule(&self, full: &Path, indexed: Leaf) -> Result<Leaf, GitError> {
+        if metadata(&full.join(".git"))?.is_none() {
+            return Ok(indexed);
+        }
         let opened = gix::open_opts(full, self.repo.open_options().clone()).ok();
         let head = opened.and_then(|repo| repo.head_id().ok().map(|head| object::oid(&head)));
-        Leaf { mode: Mode::Gitlink, oid: head.unwrap_or(indexed.oid) }
+        let remedy = || "stage the submodule and review with --staged".to_owned();
+        let oid = head
+            .ok_or_else(|| GitError::Unsupported { what: format!("a submodule whose HEAD cannot be read ({})", full.display()), remedy: remedy() })?;
+        Ok(Leaf { oid, ..indexed })
     }
 
     /// Reads a file or link, keeps its content and returns the id that git would give it.
@@ -251,6 +257,19 @@ mod tests {
         assert_eq!(changed(&sandbox), []);
         sandbox.git(&["update-index", "--no-skip-worktree", "f"]);
         assert_eq!(changed(&sandbox), [("f".to_owned(), String::new())]);
+    }
+
+    #[test]
+    fn a_submodule_that_cannot_be_read_is_not_unchanged() {
+        let sandbox = committed();
+        let (head, inside) = (sandbox.line(&["rev-parse", "HEAD"]), sandbox.path("sm"));
+        std::fs::create_dir(&inside).expect("a directory");
+        sandbox.git(&["update-index", "--add", "--cacheinfo", &format!("160000,{head},sm")]);
+        sandbox.git(&["commit", "-q", "-m", "with a submodule"]);
+        assert_eq!(changed(&sandbox), [], "nothing is checked out");
+        sandbox.git(&["init", "-q", "--ref-format=reftable", "sm"]);
+        let error = tracked(&sandbox.open()).expect_err("a refusal").to_string();
+        assert!(error.contains("a submodule whose HEAD cannot be read") && error.contains("sm"), "{error}");
     }
 
     #[test]

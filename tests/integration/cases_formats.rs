@@ -381,6 +381,11 @@ fn p43_objects_that_only_a_variable_names_are_read() {
         push(value).expect(1).says("run.rs:1");
     }
     assert_eq!(fs::read_dir(&objects).unwrap().count(), 0);
+    // Beside the variable the repository's own list holds, relative paths and all.
+    fs::create_dir_all(objects.join("info")).unwrap();
+    fs::write(objects.join("info/alternates"), "../../../elsewhere\n").unwrap();
+    fs::create_dir(&absent).unwrap();
+    push(absent.display().to_string()).expect(1).says("run.rs:1");
     assert_eq!(fs::read_dir(sandbox.path().join("tmp")).unwrap().count(), 0, "the list is gone with the run");
 }
 

@@ -147,3 +147,62 @@ fn a_picked_commit_is_ones_own_until_its_branch_is_merged() {
     repo.git(&["merge", "-q", "--no-verify", "--no-edit", "upstream/main"]);
     assert_eq!(sent(&repo, &peer, &["origin", "main"]).0, ["mine.rs"]);
 }
+
+#[test]
+fn the_head_of_a_pull_request_is_nobodys_branch() {
+    let (sandbox, peer) = world();
+    let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
+    let there = sandbox.clone(&sandbox.path().join("origin.git"), "contributor");
+    there.write("theirs.rs", EVIL).commit("theirs");
+    there.publish("HEAD:refs/pull/1/head");
+    repo.git(&["config", "--add", "remote.origin.fetch", "+refs/pull/*/head:refs/remotes/origin/pr/*"]);
+    repo.git(&["fetch", "-q", "origin"]);
+    repo.git(&["merge", "-q", "--no-verify", "--no-ff", "--no-edit", "origin/pr/1"]);
+    let (files, run) = sent(&repo, &peer, &["origin", "main"]);
+    run.expect_refused().says("theirs.rs:1");
+    assert_eq!(files, ["theirs.rs"]);
+}
+
+#[test]
+fn a_contributors_fork_says_nothing_of_a_place_that_nobody_fetched() {
+    for (target, is_empty) in [("other", false), ("other", true), ("../other.git", false), ("../other.git", true)] {
+        let (sandbox, peer) = world();
+        let repo = fork(&sandbox, &peer);
+        repo.git(&["remote", "rename", "upstream", "alice"]);
+        repo.git(&["merge", "-q", "--no-verify", "--no-edit", "alice/main"]);
+        repo.git(&["branch", "-q", "-u", "alice/main"]);
+        if is_empty {
+            sandbox.bare("other.git");
+        } else {
+            repo.git(&["clone", "-q", "--bare", "../origin.git", "../other.git"]);
+        }
+        if target == "other" {
+            repo.git(&["remote", "add", "other", "../other.git"]);
+        }
+        let (files, run) = sent(&repo, &peer, &[target, "main"]);
+        let run = run.expect_refused().says("theirs.rs:1").never_says("what other remotes have");
+        if is_empty {
+            run.says("no tracking ref says what this remote has: what origin has counts as published");
+        }
+        assert_eq!(files, ["mine.rs", "theirs.rs"], "{target} {is_empty}");
+    }
+}
+
+#[test]
+fn what_only_the_fetch_url_has_is_news_to_another_push_url() {
+    let (sandbox, peer) = world();
+    let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
+    repo.git(&["clone", "-q", "--bare", "../origin.git", "../place.git"]);
+    others(&sandbox, "origin.git", "theirs.rs");
+    repo.write("mine.rs", GOOD).commit("mine");
+    repo.git(&["pull", "-q", "--no-rebase", "--no-verify", "--no-edit", "origin", "main"]);
+    repo.git(&["config", "remote.origin.pushurl", "../place.git"]);
+    let (files, run) = sent(&repo, &peer, &["origin", "main"]);
+    run.expect_refused().says("theirs.rs:1").says("origin is fetched from another place than this");
+    assert_eq!(files, ["mine.rs", "theirs.rs"]);
+    let absolute = format!("file://{}", sandbox.path().join("origin.git").display());
+    repo.git(&["config", "remote.origin.pushurl", &absolute]);
+    let (files, run) = sent(&repo, &peer, &["origin", "main"]);
+    run.expect(0).never_says("another place");
+    assert_eq!(files, ["mine.rs"], "the same place by another URL");
+}

@@ -1,6 +1,6 @@
 //! A run that is ended from outside says so in its status and leaves nothing running.
 
-use crate::common::{Behaviour, GOOD, Gate, Peer, Reviewer, Sandbox};
+use crate::common::{Behaviour, GATE, GOOD, Gate, Latch, Peer, Reviewer, Sandbox, child};
 use rustix::process::Signal;
 use std::time::{Duration, Instant};
 
@@ -35,5 +35,61 @@ fn a_closed_stderr_changes_no_decision() {
         let script = r#"printf '%s' "$2" | "$1" hook pre-push --from-git origin url 2>&-"#;
         shell.args(["-c", script, "sh", crate::common::GATE, &repo.push_line("main")]).current_dir(repo.path());
         crate::common::child::run(shell, b"").expect(status);
+    }
+}
+
+/// A peer that answers once the door is open.
+fn behind(door: &Latch) -> Peer {
+    let door = door.clone();
+    Peer::scripted(move |_| {
+        door.wait();
+        Behaviour::Honest
+    })
+}
+
+#[test]
+fn signals_that_were_ignored_at_the_start_stay_ignored() {
+    let (sandbox, door) = (Sandbox::new(), Latch::closed());
+    let peer = behind(&door);
+    let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
+    repo.write("run.rs", GOOD).commit("run");
+    let mut shell = sandbox.command("sh");
+    shell.args(["-c", r#"trap '' HUP INT; exec "$0" run --push"#, GATE]).current_dir(repo.path());
+    let gate = child::start(shell, b"");
+    peer.wait_for_question();
+    gate.signal(Signal::HUP);
+    gate.signal(Signal::INT);
+    door.open();
+    gate.finish().expect(0);
+}
+
+#[test]
+fn a_run_that_a_person_started_outlives_the_shell() {
+    let (sandbox, door) = (Sandbox::new(), Latch::closed());
+    let peer = behind(&door);
+    let repo = sandbox.gated(&[Reviewer::qwen(&peer)], "");
+    repo.write("run.rs", GOOD).commit("run");
+    let mut shell = sandbox.command("sh");
+    // Its output is the shell's, so that it has ended once that is closed.
+    shell.args(["-c", r#""$0" run --push & wait"#, GATE]).current_dir(repo.path());
+    let shell = child::start(shell, b"");
+    peer.wait_for_question();
+    let started = i32::try_from(shell.pid()).unwrap();
+    rustix::process::kill_process(rustix::process::Pid::from_raw(started).unwrap(), Signal::KILL).unwrap();
+    until_orphaned(started);
+    door.open();
+    peer.wait_until_idle();
+    while repo.records().is_empty() {
+        std::thread::yield_now();
+    }
+    repo.push(&["origin", "main"]).expect(0).says("passed before with this content");
+    shell.finish();
+}
+
+/// Waits until nobody has the process as a parent.
+fn until_orphaned(parent: i32) {
+    let children = format!("/proc/{parent}/task/{parent}/children");
+    while std::fs::read_to_string(&children).is_ok_and(|children| !children.trim().is_empty()) {
+        std::thread::yield_now();
     }
 }

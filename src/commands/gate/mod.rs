@@ -128,7 +128,7 @@ pub(super) fn gate(context: &Context, repo: &Repo, user: &User, request: Request
     for case in &mut cases {
         run.settle_without_asking(case, &ledger);
     }
-    let interrupt = Interrupt::install(context.parent);
+    let interrupt = Interrupt::install((run.request.stage != Stage::Run).then_some(context.parent));
     // Held to the end of this function: another run over the same content looks for our record, not for our answer.
     let (_turns, waited) = run.take_turns(&mut cases, &mut ledger, &interrupt)?;
     let waited = waited + run.ask(&mut cases, &interrupt);
