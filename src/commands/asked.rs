@@ -10,7 +10,7 @@ use crate::git::Repo;
 use crate::transport::process::{self, Caps, Child, Ended, Environment, Output, Stderr, find_on_path};
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
 /// How long one question may take.
@@ -90,6 +90,11 @@ impl Git {
                 return Err(GateError::usage(said).while_doing("git does not say where it takes hooks from (2.26 or newer is needed)"));
             }
         };
+        if let Some(set) = set.as_ref().filter(|set| set.value.components().all(|part| part == Component::CurDir)) {
+            let what =
+                format!("core.hooksPath is set to {:?} ({}, {}), so git runs no hook that could be installed", set.value, set.scope, set.origin);
+            return Err(GateError::usage(what).hinted(format!("take it out: `git config --{} --unset core.hooksPath`", set.scope)));
+        }
         // Relative: below the directory that the hook runs in.
         let top = absolute(repo.work_dir().unwrap_or(repo.git_dir()));
         let dir = set.as_ref().map_or_else(|| own_dir.clone(), |set| top.join(&set.value));

@@ -59,7 +59,7 @@ fn pushed(context: &Context, repo: &Repo, from_git: bool, stdin: &[u8], remote: 
     match FrameworkPush::of(&context.env) {
         Some(push) => Ok((repo.framework(&push, &WHOLE)?, push.remote_name)),
         None => Err(GateError::usage("no ref list on stdin: your hook manager is not forwarding it")
-            .hinted("lefthook: `use_stdin: true` and `run: review-gate hook pre-push --from-git -- {1} {2}`")
+            .hinted("lefthook: a script with `use_stdin: true` that ends with `exec review-gate hook pre-push --from-git -- \"$@\"`")
             .hinted("a hook of your own: `exec review-gate hook pre-push --from-git -- \"$@\"` before anything that reads stdin")
             .hinted("to review by hand what a push would send: `review-gate run --push`")),
     }

@@ -43,7 +43,7 @@ fn t01_doctor_proves_the_hook_and_leaves_everything_alone() {
         .says("whatever it calls, at pushes between two throw-away repositories")
         .says("qwen (qwen)")
         .says("✓ a clean change went through")
-        .says("✓ a bad change behind a clean one was refused with the reviewer's finding, and nothing arrived")
+        .says("✓ a bad change between clean ones was refused with the reviewer's finding, and nothing arrived")
         .says("PROVEN")
         .never_says("HOLE");
     assert!(seen() == before, "doctor changed something");
@@ -162,7 +162,12 @@ fn t01_doctor_takes_no_other_refusal_for_the_gates() {
         ("GATE hook pre-push --from-git -- \"$@\" || true", "names the gate, but does not hand it git's lines or does not return its status"),
         ("cat >/dev/null; GATE hook pre-push --from-git -- \"$@\"", "✗ a bad change went through"),
         ("cat >/dev/null; GATE hook pre-push -- \"$@\"", "drops stdin"),
-        ("head -n 1 | GATE hook pre-push --from-git -- \"$@\"", "only the first ref of a push is gated"),
+        ("tail -n 1 | GATE hook pre-push --from-git -- \"$@\"", "a bad change between clean ones went through"),
+        ("cat >/dev/null; GATE run --push", "✗ a bad change went through"),
+        ("GATE hook pre-push --from-git -- \"$@\"; [ $? -ne 1 ]", "✗ while no reviewer answered, a change went through"),
+        ("grep -v refs/tags/ | GATE hook pre-push --from-git -- \"$@\"", "✗ a tag on a bad change went through"),
+        ("grep ' 00000*$' | GATE hook pre-push --from-git -- \"$@\"", "✗ a bad update of a branch went through"),
+        ("head -n 1 | GATE hook pre-push --from-git -- \"$@\"", "not every ref of a push is gated"),
         ("GATE hook pre-push --from-git -- \"$@\" 2>/dev/null; [ $? = 0 ] || exit 1", "✗ a bad change was refused, but no reviewer was asked"),
     ];
     for (lines, expected) in table {
@@ -195,20 +200,21 @@ fn t01_doctor_names_a_program_that_is_gone_or_another() {
 
 /// The kept hook belongs to another tree: it cannot be content in a throw-away repository, or takes its time. By our script its refusal stands.
 #[test]
-fn t01_doctor_proves_the_gate_behind_a_hook_that_refuses_or_dawdles() {
+fn t01_doctor_proves_the_gate_behind_a_hook_that_refuses_and_not_one_that_dawdles() {
     let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Clean));
     let repo = gated(&sandbox, &peer);
     let kept = hook(&repo).with_file_name("pre-push.review-gate-legacy");
-    for (lines, said) in [("echo needs the real tree >&2; exit 1", "| needs the real tree"), ("exec sleep 600", "")] {
+    let dawdles = |lines: &str| {
         put(&kept, 0o755, &format!("#!/bin/sh\n{lines}\n"));
         repo.gate(&["install"]).run().expect(0);
-        repo.gate(&["doctor", "--deadline", "3"])
-            .run()
-            .expect(0)
-            .says("pre-push.review-gate-legacy runs first")
-            .says(said)
-            .says("✓ without it a bad change");
-    }
+        repo.gate(&["doctor", "--deadline", "3"]).run()
+    };
+    dawdles("exec sleep 600").expect(2).says("✗ a push did not end in time").never_says("PROVEN");
+    dawdles("echo needs the real tree >&2; exit 1")
+        .expect(0)
+        .says("pre-push.review-gate-legacy runs first")
+        .says("| needs the real tree")
+        .says("✓ without it a bad change");
     // The same, behind a script that only says that it is ours.
     let script = fs::read_to_string(hook(&repo)).unwrap().replace("    exit \"$status\"\n", "    exit 0\n");
     put(&hook(&repo), 0o755, &script);
@@ -250,7 +256,7 @@ fn t01_doctor_without_a_run_or_a_reviewer_proves_nothing() {
     repo.gate(&["doctor"]).env("REVIEW_GATE_NESTED", "1").run().expect(2).says("nested run");
     repo.gate(&["doctor"]).env("REVIEW_TIER", "full").env("CLAUDECODE", "1").run().expect(0).says("PROVEN");
     sandbox.configure_raw("reviewers: []\n");
-    doctor(&repo).expect(2).says("no reviewer is configured, so every push is refused").says("✓ a bad change behind a clean one was refused");
+    doctor(&repo).expect(2).says("no reviewer is configured, so every push is refused").says("✓ a bad change between clean ones was refused");
     sandbox.configure_raw("reviewers: [\n");
     doctor(&repo).expect(2).says("the configuration cannot be used, so every push is refused");
 }
@@ -296,4 +302,65 @@ fn t01_doctor_shows_a_hook_the_users_configuration_folder_but_not_its_reviewers(
     put(&hook(&repo), 0o755, &own(lines));
     repo.gate(&["doctor"]).env("GIT_INDEX_FILE", repo.path().join(".git/index")).run().expect(0).says("PROVEN");
     assert!(peer.requests().is_empty());
+}
+
+/// git looks for hooks below `/` then, or where none are meant to be; a script in the worktree is never run.
+#[test]
+fn t01_an_empty_hooks_path_is_refused_by_install_and_doctor() {
+    let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Clean));
+    let repo = gated(&sandbox, &peer);
+    for value in ["", "."] {
+        repo.git(&["config", "core.hooksPath", value]);
+        for verb in ["install", "doctor"] {
+            repo.gate(&[verb])
+                .run()
+                .expect(2)
+                .says("core.hooksPath is set to")
+                .says("git config --local --unset core.hooksPath")
+                .never_says("PROVEN");
+        }
+        assert!(!repo.path().join("pre-push").exists());
+    }
+    repo.git(&["config", "--unset", "core.hooksPath"]);
+    sandbox.git_config("[core]\n\thooksPath =\n");
+    doctor(&repo).expect(2).says("git config --global --unset core.hooksPath");
+    fs::remove_file(sandbox.path().join("home/.gitconfig")).unwrap();
+    doctor(&repo).expect(0);
+}
+
+/// The kept hook is run first by ours, which refuses every push where it cannot be.
+#[test]
+fn t01_doctor_names_a_kept_hook_that_cannot_run() {
+    let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Clean));
+    let repo = gated(&sandbox, &peer);
+    let kept = hook(&repo).with_file_name("pre-push.review-gate-legacy");
+    put(&kept, 0o755, "#!/bin/sh\nexit 0\n");
+    repo.gate(&["install"]).run().expect(0);
+    fs::set_permissions(&kept, fs::Permissions::from_mode(0o644)).unwrap();
+    doctor(&repo).expect(2).says("pre-push.review-gate-legacy, which the gate's hook runs first, cannot be run");
+    put(&kept, 0o755, "#!/bin/sh\r\nexit 0\r\n");
+    doctor(&repo).expect(2).says("pre-push.review-gate-legacy, which the gate's hook runs first, cannot be run");
+}
+
+#[test]
+fn t01_doctor_names_what_the_policy_lets_through() {
+    let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Clean));
+    let repo = gated(&sandbox, &peer);
+    let soon = advisory_day();
+    let table = [
+        ("on_unavailable: warn\nexclude: ['docs/**']\n".to_owned(), 0, "the policy says on_unavailable: warn"),
+        (format!("mode: {{advisory_until: {soon}}}\n"), 2, "the policy's mode is advisory"),
+        ("roundz: 1\n".to_owned(), 2, "the policy cannot be read, so every push is refused"),
+    ];
+    for (text, status, expected) in table {
+        repo.write(".review-gate.yaml", text).commit("policy");
+        repo.publish("main");
+        repo.git(&["fetch", "-q", "origin"]);
+        doctor(&repo).expect(status).says(expected);
+    }
+}
+
+/// A day on which an advisory mode of today may end.
+fn advisory_day() -> String {
+    (jiff::Timestamp::now() + jiff::SignedDuration::from_hours(24 * 7)).to_string()[..10].to_owned()
 }

@@ -94,7 +94,7 @@ fn a_framework_alone_shows_the_first_ref_and_the_gate_and_doctor_say_so() {
         let records = repo.records().len();
         doctor(&repo, &[tool])
             .expect(2)
-            .says("✗ a bad change behind a clean one went through")
+            .says("✗ a bad change between clean ones went through")
             .says(&format!("is {tool}'s alone: it shows the gate only the first ref of a push"))
             .says("remedy: run `review-gate install`");
         assert_eq!(repo.records().len(), records, "{tool}: doctor leaves the ledger alone");
@@ -150,7 +150,9 @@ const LEFTHOOK: &[&str] = &["lefthook"];
 
 fn lefthook<'s>(sandbox: &'s Sandbox, peer: &Peer, config: &str) -> Repo<'s> {
     let repo = world(sandbox, peer);
-    repo.write("lefthook.yml", config).commit("lefthook");
+    let readme = tools::readme("lefthook");
+    repo.write("lefthook.yml", config).write(".lefthook/pre-push/gate.sh", &readme[1]).write(".lefthook/pre-commit/gate.sh", &readme[2]);
+    repo.write("doomed.rs", GOOD).commit("lefthook");
     repo.publish("main");
     tools::run(&repo, LEFTHOOK, tools::find("lefthook"), &["install"]).expect(0);
     repo
@@ -168,12 +170,61 @@ fn lefthook_as_the_readme_shows_it_gates_every_ref_and_every_commit() {
     doctor(&repo, LEFTHOOK).expect(0).says("lefthook's").says("PROVEN");
 }
 
+/// What lefthook's commands would be passed over at: lefthook looks for files to push between `HEAD` and its upstream.
+#[test]
+fn lefthook_asks_the_gate_whatever_is_checked_out_and_whatever_is_pushed() {
+    let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
+    let repo = lefthook(&sandbox, &peer, &tools::readme("lefthook")[0]);
+    let push = |args: &[&str]| tools::run(&repo, LEFTHOOK, "git", &[&["push", "origin"], args].concat());
+    repo.git(&["branch", "--set-upstream-to=origin/main", "main"]);
+    push(&["main"]).expect(0);
+    repo.branch("bad", "main").write("bad.rs", EVIL).commit("bad");
+    repo.branch("gone", "main").git(&["rm", "-q", "doomed.rs"]);
+    repo.git(&["commit", "-q", "--no-verify", "-m", "gone"]);
+    repo.git(&["checkout", "-q", "main"]);
+    push(&["bad"]).expect_refused().says("bad.rs:1");
+    assert_eq!(repo.remote_oid("origin", "refs/heads/bad"), None);
+    let before = peer.questions().len();
+    push(&["gone"]).expect(0);
+    assert!(peer.questions().len() > before, "a push that only deletes files is reviewed");
+}
+
+/// As a command the gate would be passed over, so doctor names it whatever it saw.
+#[test]
+fn t01_doctor_names_a_gate_among_lefthooks_commands_and_keys_it_cannot_see_through() {
+    let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
+    let command = "pre-push:\n  commands:\n    review-gate:\n      run: review-gate hook pre-push --from-git -- {1} {2}\n      use_stdin: true\n";
+    let repo = lefthook(&sandbox, &peer, command);
+    repo.git(&["branch", "--set-upstream-to=origin/main", "main"]);
+    doctor(&repo, LEFTHOOK)
+        .expect(2)
+        .says("lefthook.yml runs the gate as one of lefthook's commands")
+        .says("a bad change went through")
+        .says("and to .lefthook/pre-push/gate.sh:");
+    for file in ["lefthook-local.yml", ".config/lefthook-local.json"] {
+        repo.write("lefthook.yml", &tools::readme("lefthook")[0]);
+        let text = if file.ends_with("json") { "{\"pre-push\": {\"skip\": [{\"ref\": \"x\"}]}}\n" } else { "pre-push:\n  skip:\n    - ref: x\n" };
+        repo.write(file, text);
+        doctor(&repo, LEFTHOOK).expect(2).says(&format!("{file} uses skip: by these lefthook leaves jobs out")).says("the proof cannot see them");
+        fs::remove_file(repo.path().join(file)).unwrap();
+    }
+    doctor(&repo, LEFTHOOK).expect(0);
+    repo.git(&["remote", "add", "odd", "../a b & c.git"]);
+    doctor(&repo, LEFTHOOK).expect(2).says("remote.odd.url is ../a b & c.git: lefthook hands it to a shell");
+}
+
+fn without_stdin(from_git: bool) -> (String, String) {
+    let config = tools::readme("lefthook")[0].replace("      use_stdin: true\n", "");
+    let script = tools::readme("lefthook")[1].clone();
+    (config, if from_git { script } else { script.replace("--from-git -- \"$@\"", "") })
+}
+
 #[test]
 fn lefthook_without_use_stdin_is_refused_with_the_stanza() {
     let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
-    let config = tools::readme("lefthook")[0].replace("      use_stdin: true\n", "").replace(" --from-git --", "");
+    let (config, script) = without_stdin(false);
     let repo = lefthook(&sandbox, &peer, &config);
-    repo.write("run.rs", GOOD).commit("run");
+    repo.write(".lefthook/pre-push/gate.sh", script).write("run.rs", GOOD).commit("run");
     tools::run(&repo, LEFTHOOK, "git", &["push", "origin", "main"]).expect_refused().says("use_stdin: true").says("no ref list on stdin");
     assert!(peer.questions().is_empty());
 }
@@ -182,15 +233,13 @@ fn lefthook_without_use_stdin_is_refused_with_the_stanza() {
 fn t01_doctor_names_a_hook_chain_that_drops_stdin() {
     for (from_git, seen) in [(false, "drops stdin"), (true, "a bad change went through")] {
         let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Honest));
-        let mut config = tools::readme("lefthook")[0].replace("      use_stdin: true\n", "");
-        if !from_git {
-            config = config.replace(" --from-git --", "");
-        }
+        let (config, script) = without_stdin(from_git);
         let repo = lefthook(&sandbox, &peer, &config);
+        repo.write(".lefthook/pre-push/gate.sh", script);
         doctor(&repo, LEFTHOOK)
             .expect(2)
             .says("lefthook.yml calls the gate without `use_stdin: true`")
-            .says("remedy: add `use_stdin: true` to that command in lefthook.yml")
+            .says("remedy: add `use_stdin: true` to that command or script in lefthook.yml")
             .says(seen);
     }
 }
@@ -243,7 +292,7 @@ fn p24_doctor_reports_a_linked_worktree_where_husky_is_not_installed() {
     doctor(&repo, HUSKY)
         .expect(2)
         .says("linked has no hooks")
-        .says("✓ a bad change behind a clean one was refused")
+        .says("✓ a bad change between clean ones was refused")
         .says("remedy: run husky's own installer in that worktree");
     doctor(&linked, HUSKY).expect(2).says(".husky/_ is not there, so git runs no hook at all in this worktree").says("npx husky");
     // Its installer looks for `.git`, which is a file there; that is enough.
@@ -343,6 +392,7 @@ fn hooks_of_gits_configuration_stand_beside_husky_and_go_without_a_trace() {
     with_newer_git(&repo, &newer, GATE, &["doctor"]).expect(0).says("hook.review-gate-pre-push of git's configuration").says("PROVEN");
     repo.git(&["config", "hook.review-gate-pre-push.enabled", "false"]);
     with_newer_git(&repo, &newer, GATE, &["doctor"]).expect(2).says("is switched off (hook.review-gate-pre-push.enabled is false)");
+    with_newer_git(&repo, &newer, GATE, &["install"]).expect(2).says("is it switched off").never_says("already installed");
     repo.git(&["config", "hook.pre-push.enabled", "false"]);
     with_newer_git(&repo, &newer, GATE, &["doctor"]).expect(2).says("HOLE  hook.pre-push.enabled is false");
     repo.gate(&["doctor"]).run().says("note  hook.pre-push.enabled is false");

@@ -28,6 +28,8 @@ pub(super) struct Effective {
     pub hook_keys: Vec<(String, String)>,
     /// Aliases: name and text.
     pub aliases: Vec<(String, String)>,
+    /// Where remotes are: key and URL.
+    pub urls: Vec<(String, String)>,
     /// Every worktree that is there, this one included.
     pub worktrees: Vec<PathBuf>,
 }
@@ -66,6 +68,7 @@ impl Effective {
         let Hooks { own_dir, set: hooks_path, dir: hooks_dir } = git.hooks(repo)?;
         let hook_keys = pairs(&asked(&["config", "-z", "--get-regexp", "^hook\\."])?.unwrap_or_default());
         let aliases = pairs(&asked(&["config", "-z", "--get-regexp", "^alias\\."])?.unwrap_or_default());
+        let urls = pairs(&asked(&["config", "-z", "--get-regexp", r"^remote\..*\.(push)?url$"])?.unwrap_or_default());
         let worktrees = worktrees(&asked(&["worktree", "list", "--porcelain"])?.unwrap_or_default());
         Ok(Effective {
             git: git.program,
@@ -76,6 +79,7 @@ impl Effective {
             configured: config_hooks(&hook_keys),
             hook_keys,
             aliases,
+            urls,
             worktrees,
         })
     }

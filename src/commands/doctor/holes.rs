@@ -37,7 +37,8 @@ pub(super) struct Finding {
 }
 
 impl Finding {
-    fn hole(what: impl Into<String>, remedy: impl Into<String>) -> Finding {
+    /// Makes one that a push can get through by, or that lets none through.
+    pub(super) fn hole(what: impl Into<String>, remedy: impl Into<String>) -> Finding {
         Finding { weight: Weight::Hole, what: what.into(), remedy: remedy.into() }
     }
 
@@ -86,6 +87,7 @@ pub(super) fn look(effective: &Effective, repo: &Repo, env: &Env) -> Look {
     if let State::Runs(kind) = &state {
         look.facts.push(format!("{}: {}{at}", path.display(), kind.name()));
         baked(kind.ours(), &path, Hook::PrePush, &mut look);
+        kept(kind.ours(), &path, env, &mut look);
         suspect(kind, effective, repo.work_dir(), &mut look);
         look.kind = Some(kind.clone());
     } else {
@@ -181,6 +183,33 @@ fn baked(ours: Option<&Baked>, path: &Path, hook: Hook, look: &mut Look) {
     }
 }
 
+/// Looks at the hook that ours runs first: where it cannot be run, ours refuses every push.
+fn kept(ours: Option<&Baked>, path: &Path, env: &Env, look: &mut Look) {
+    let Some(chained) = ours.and_then(|baked| baked.chained.as_ref()) else { return };
+    let kept = path.with_file_name(chained);
+    match inspect(&kept, Hook::PrePush, env) {
+        State::Runs(_) => {}
+        State::Missing | State::Dangling(_) | State::NotAFile | State::NotExecutable(_) | State::NoInterpreter(_) | State::CarriageReturn => {
+            look.findings.push(Finding::hole(
+                format!("{}, which the gate's hook runs first, cannot be run: every push is refused", kept.display()),
+                format!("restore it with its permissions, its interpreter and plain line ends (LF), or {INSTALL} to go on without it"),
+            ));
+        }
+    }
+}
+
+/// Characters that a shell does not take for themselves. lefthook hands a URL to one unquoted.
+const OF_SHELLS: &[char] = &['&', ';', '|', ' ', '\t', '\n', '$', '(', ')', '<', '>', '\'', '"', '\\', '`', '*', '?', '[', '#'];
+
+fn urls(effective: &Effective, look: &mut Look) {
+    for (key, url) in effective.urls.iter().filter(|(_, url)| url.contains(OF_SHELLS)) {
+        look.findings.push(Finding::hole(
+            format!("{key} is {url}: lefthook hands it to a shell, which does not take all of its characters for themselves"),
+            format!("give the remote an address without them, or {INSTALL} and leave pre-push out of lefthook"),
+        ));
+    }
+}
+
 /// Collects what the hook's own text says about a gate behind it.
 fn suspect(kind: &Kind, effective: &Effective, work_dir: Option<&Path>, look: &mut Look) {
     let path = effective.push_hook();
@@ -206,9 +235,26 @@ fn suspect(kind: &Kind, effective: &Effective, work_dir: Option<&Path>, look: &m
                     stanza("lefthook.yml"),
                 ));
             }
-            for name in work_dir.map(manager::lefthook_without_stdin).unwrap_or_default() {
+            urls(effective, look);
+            let files = work_dir.map(manager::lefthook).unwrap_or_default();
+            for name in files.without_stdin {
                 let what = format!("{name} calls the gate without `use_stdin: true`: lefthook drops what git writes, so no ref is seen");
-                look.suspects.push(Finding::hole(what, format!("add `use_stdin: true` to that command in {name}")));
+                look.suspects.push(Finding::hole(what, format!("add `use_stdin: true` to that command or script in {name}")));
+            }
+            for name in files.as_command {
+                look.findings.push(Finding::hole(
+                    format!("{name} runs the gate as one of lefthook's commands: it is passed over where the branch that is checked out has nothing to push"),
+                    format!("make it a script:\n{}", Manager::Lefthook.stanza(Hook::PrePush).trim_end()),
+                ));
+            }
+            for (name, words) in files.unseen {
+                look.findings.push(Finding::hole(
+                    format!(
+                        "{name} uses {}: by these lefthook leaves jobs out or reads other files, and the proof cannot see them",
+                        words.join(", ")
+                    ),
+                    format!("take them out of {name}, or {INSTALL} and leave pre-push out of lefthook"),
+                ));
             }
         }
         Kind::Husky => {
@@ -353,9 +399,13 @@ pub(super) fn of_proof(proof: &Proof, kind: Option<&Kind>, effective: &Effective
     let manager = work_dir.into_iter().flat_map(Manager::of).next();
     match proof {
         Proof::Blocks { .. } => Vec::new(),
-        Proof::FirstRefOnly => {
+        Proof::Gap { what, .. } => vec![Finding::hole(
+            format!("{file}: {what}"),
+            format!("end it with `exec review-gate hook pre-push --from-git -- \"$@\"`, whose status is 0 only for what may go, or {INSTALL}"),
+        )],
+        Proof::SomeRefs => {
             vec![Finding::hole(
-                "only the first ref of a push is gated: a bad second one went through",
+                "not every ref of a push is gated: a bad one between clean ones went through",
                 format!("{INSTALL}: the gate's own hook sees every ref"),
             )]
         }

@@ -7,6 +7,7 @@ mod ask;
 mod holes;
 mod hookfile;
 mod manager;
+mod policy;
 mod prove;
 mod stage;
 
@@ -20,6 +21,7 @@ use crate::git::Repo;
 use crate::report::text::clean;
 use ask::Effective;
 use holes::{Finding, Look, Weight};
+use hookfile::Kind;
 use prove::Proof;
 use std::path::Path;
 use std::time::Duration;
@@ -35,6 +37,7 @@ pub(super) fn run(context: &Context, args: &DoctorArgs) -> Result<Told, GateErro
     let mut look = holes::look(&effective, &repo, &context.env);
     head(context, &repo, &effective, &look);
     look.findings.extend(reviewers(context));
+    look.findings.extend(policy::look(&repo));
     let proof = match &look.kind {
         Some(kind) if !args.no_run && look.may_run => {
             tell(context, &format!("  running    {}", holes::running(&effective, kind)));
@@ -49,12 +52,22 @@ pub(super) fn run(context: &Context, args: &DoctorArgs) -> Result<Told, GateErro
     let holes = look.findings.iter().filter(|finding| finding.weight == Weight::Hole).count();
     match (proven, holes) {
         (true, 0) => {
-            tell(context, "\nPROVEN: a bad push is refused");
+            tell(context, &format!("\n{}", claim(look.kind.as_ref())));
             Ok(Told)
         }
         (true, holes) => Err(GateError::usage(format!("this push is refused, but {} named above {}", count(holes), stand(holes)))),
         (false, 0) => Err(GateError::usage("not proven: no hook was seen to refuse a push")),
         (false, holes) => Err(GateError::usage(format!("not proven: no hook was seen to refuse a push; {} named above", count(holes)))),
+    }
+}
+
+/// Says what is proven: of our own script, whose text is known, more than of a hook of which nothing is known but what it did.
+fn claim(kind: Option<&Kind>) -> &'static str {
+    match kind {
+        Some(Kind::Ours(_)) => "PROVEN: a bad push is refused",
+        Some(Kind::Framework { .. } | Kind::Lefthook | Kind::Husky | Kind::Tool(_) | Kind::Foreign { .. } | Kind::Configured) | None => {
+            "PROVEN for what was tried: bad branches, a bad update, a bad tag, a deletion, and no reviewer to ask; what else this hook does is not known"
+        }
     }
 }
 

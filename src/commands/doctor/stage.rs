@@ -35,6 +35,22 @@ pub(super) struct Stage {
     peer: Peer,
 }
 
+/// What a commit does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Change {
+    /// It adds a file that nobody minds.
+    Clean,
+    /// It adds the line that the reviewer refuses.
+    Bad,
+    /// It deletes a file, and no more.
+    Deletion,
+}
+
+/// The file that is there to be deleted.
+const DOOMED: &str = "doomed.txt";
+/// Where nobody listens: a reserved port.
+const NOWHERE: &str = "http://127.0.0.1:1/v1";
+
 /// What became of a push.
 #[derive(Debug)]
 pub(super) enum Push {
@@ -42,6 +58,8 @@ pub(super) enum Push {
     Arrived {
         /// What was said.
         said: String,
+        /// The reviewer was asked.
+        asked: bool,
     },
     /// None is.
     Refused {
@@ -71,6 +89,7 @@ impl Stage {
             .with("GIT_TERMINAL_PROMPT", "0");
         let stage = Stage { folder, git: effective.git.clone(), env: child_env, mark, limit, peer };
         stage.configure(&config, env)?;
+        stage.answer(true)?;
         stage.repositories(effective, work_dir)?;
         Ok(stage)
     }
@@ -82,13 +101,18 @@ impl Stage {
         for entry in users.iter().flat_map(fs::read_dir).flatten().flatten().filter(|entry| entry.file_name() != "review-gate") {
             symlink(entry.path(), config.join(entry.file_name()))?;
         }
-        let host = self.peer.host();
+        Ok(())
+    }
+
+    /// Has the reviewers answer, or nobody be there to ask.
+    pub(super) fn answer(&self, answers: bool) -> anyhow::Result<()> {
+        let host = if answers { self.peer.host() } else { NOWHERE.to_owned() };
         let reviewers: String = FAMILIES
             .iter()
             .map(|family| format!("  - {{name: scripted-{family}, provider: openai, host: \"{host}\", model: {MODEL}, family: {family}}}\n"))
             .collect();
         let text = format!("author: human\nreviewers:\n{reviewers}push_deadline: {}\n", self.limit.as_secs().clamp(1, 600));
-        fs::write(config.join("review-gate/config.yaml"), text).context("cannot write the configuration")
+        fs::write(self.folder.path().join("config/review-gate/config.yaml"), text).context("cannot write the configuration")
     }
 
     fn repositories(&self, effective: &Effective, work_dir: Option<&Path>) -> anyhow::Result<()> {
@@ -100,6 +124,7 @@ impl Stage {
         let origin = self.origin().to_string_lossy().into_owned();
         self.quiet(&["remote", "add", "origin", &origin], &self.work())?;
         fs::write(self.work().join("README"), "A throw-away repository of `review-gate doctor`.\n")?;
+        fs::write(self.work().join(DOOMED), "This file is deleted by a change of its own.\n")?;
         if let Some(from) = work_dir {
             manager::copy(from, &self.work())?;
             fs::create_dir_all(self.work().join(".git/info"))?;
@@ -107,7 +132,7 @@ impl Stage {
         }
         self.quiet(&["add", "--all"], &self.work())?;
         self.quiet(&["commit", "--quiet", "--no-verify", "-m", "base"], &self.work())?;
-        self.quiet(&["push", "--quiet", "--no-verify", "origin", "main"], &self.work())?;
+        self.quiet(&["push", "--quiet", "--no-verify", "--set-upstream", "origin", "main"], &self.work())?;
         // Last, so that nothing above runs a hook.
         self.quiet(&["config", "core.hooksPath", &effective.hooks_dir.to_string_lossy()], &self.work())?;
         for (key, value) in &effective.hook_keys {
@@ -116,32 +141,57 @@ impl Stage {
         Ok(())
     }
 
-    /// Makes a branch with one commit of its own, which is bad or not, and returns its name.
-    pub(super) fn change(&self, name: &str, bad: bool) -> anyhow::Result<String> {
+    /// Makes a branch with one commit of its own and returns its name. `main` is checked out afterwards.
+    pub(super) fn branch(&self, name: &str, change: Change) -> anyhow::Result<String> {
         let branch = format!("{name}-{}", &hex128()[..8]);
         self.quiet(&["checkout", "--quiet", "--no-track", "-b", &branch, "main"], &self.work())?;
-        let text = if bad { format!("{}: this line is refused by the scripted reviewer\n", self.mark) } else { format!("{branch} is fine\n") };
-        fs::write(self.work().join(format!("{branch}.txt")), text)?;
-        self.quiet(&["add", "--all"], &self.work())?;
-        self.quiet(&["commit", "--quiet", "--no-verify", "-m", name], &self.work())?;
+        self.commit(&branch, change)?;
         Ok(branch)
     }
 
-    /// Pushes branches in one go, with hooks.
-    pub(super) fn push(&self, branches: &[String]) -> anyhow::Result<Push> {
+    /// Puts a bad commit onto a branch, and returns its name.
+    pub(super) fn update(&self, branch: &str) -> anyhow::Result<String> {
+        self.quiet(&["checkout", "--quiet", branch], &self.work())?;
+        self.commit(&format!("{branch}-more"), Change::Bad)?;
+        Ok(branch.to_owned())
+    }
+
+    /// Puts a tag onto a bad commit that no branch has, and returns its name.
+    pub(super) fn tag(&self, name: &str) -> anyhow::Result<String> {
+        let branch = self.branch(name, Change::Bad)?;
+        let tag = format!("{branch}-tag");
+        self.quiet(&["tag", &tag, &branch], &self.work())?;
+        self.quiet(&["branch", "--quiet", "-D", &branch], &self.work())?;
+        Ok(tag)
+    }
+
+    fn commit(&self, name: &str, change: Change) -> anyhow::Result<()> {
+        let file = self.work().join(format!("{name}.txt"));
+        match change {
+            Change::Clean => fs::write(file, format!("{name} is fine\n"))?,
+            Change::Bad => fs::write(file, format!("{}: this line is refused by the scripted reviewer\n", self.mark))?,
+            Change::Deletion => fs::remove_file(self.work().join(DOOMED))?,
+        }
+        self.quiet(&["add", "--all"], &self.work())?;
+        self.quiet(&["commit", "--quiet", "--no-verify", "-m", name], &self.work())?;
+        self.quiet(&["checkout", "--quiet", "main"], &self.work())
+    }
+
+    /// Pushes branches or tags in one go, with hooks.
+    pub(super) fn push(&self, names: &[String]) -> anyhow::Result<Push> {
         let calls = self.peer.calls();
-        let args: Vec<&str> = ["push", "origin"].into_iter().chain(branches.iter().map(String::as_str)).collect();
+        let args: Vec<&str> = ["push", "origin"].into_iter().chain(names.iter().map(String::as_str)).collect();
         let (ended, said) = match self.start(&args, &self.work(), self.limit) {
             Ok(done) => done,
             Err(ProcessError::TimedOut { stderr, .. }) => return Ok(Push::TooLong { said: String::from_utf8_lossy(&stderr).into_owned() }),
             Err(error) => return Err(error.into()),
         };
-        let there = branches.iter().filter(|branch| self.has_arrived(branch)).count();
+        let asked = self.peer.calls() > calls;
+        let there = names.iter().filter(|name| self.has_arrived(name)).count();
         if there == 0 && ended != Ended::Exited(0) {
-            let by_finding = self.peer.calls() > calls && said.contains(&self.mark);
-            return Ok(Push::Refused { said, by_finding });
+            return Ok(Push::Refused { by_finding: asked && said.contains(&self.mark), said });
         }
-        Ok(Push::Arrived { said })
+        Ok(Push::Arrived { said, asked })
     }
 
     /// Puts a copy of our script in the hook's place, with nothing but a yes before it.
@@ -163,10 +213,14 @@ impl Stage {
         self.folder.path().join("origin.git")
     }
 
-    fn has_arrived(&self, branch: &str) -> bool {
-        let found = self.start(&["rev-parse", "--quiet", "--verify", &format!("refs/heads/{branch}")], &self.origin(), SETUP);
-        // What cannot be told has arrived: then nothing is proven.
-        !matches!(found, Ok((Ended::Exited(1), _)))
+    fn has_arrived(&self, name: &str) -> bool {
+        let tip = |folder: &Path| self.start(&["rev-parse", "--quiet", "--verify", name], folder, SETUP);
+        match (tip(&self.work()), tip(&self.origin())) {
+            (Ok((Ended::Exited(0), _)), Ok((Ended::Exited(1), _))) => false,
+            (Ok((Ended::Exited(0), here)), Ok((Ended::Exited(0), there))) => here == there,
+            // What cannot be told has arrived: then nothing is proven.
+            (Ok(_) | Err(_), Ok(_) | Err(_)) => true,
+        }
     }
 
     fn quiet(&self, args: &[&str], folder: &Path) -> anyhow::Result<()> {

@@ -55,20 +55,29 @@ impl Entries<'_> {
         let wanted = [("command", command.as_str()), ("event", name)];
         let known: Vec<Option<String>> = wanted.iter().map(|(key, _)| self.value(&format!("{section}.{key}"))).collect::<Result<_, _>>()?;
         if wanted.iter().zip(&known).all(|((_, value), known)| known.as_deref() == Some(*value)) {
+            self.check_listed(hook)?;
             return Ok(format!("{name}: already installed as {section} in git's configuration ({})", self.scope));
         }
         // The event comes last: before it there is no hook, and never one without a command.
         for (key, value) in wanted {
             self.tell(&["config", self.scope, "--replace-all", &format!("{section}.{key}"), value])?;
         }
-        let listed = self.git.ask(&["hook", "list", name]).map_err(told)?.unwrap_or_default();
-        if !String::from_utf8_lossy(&listed).lines().any(|line| line.contains(entry(hook).as_str())) {
-            return Err(InstallError::Git(format!(
-                "git does not list {section} among its {name} hooks, so it would not run it; is it switched off \
-                 (`git config --show-origin --get-regexp '^hook\\.'`)? `review-gate uninstall` takes it out"
-            )));
-        }
+        self.check_listed(hook)?;
         Ok(format!("{name}: installed as {section} in git's configuration ({})", self.scope))
+    }
+
+    /// Sees that git would run the entry, whichever of its files has a say in it.
+    fn check_listed(&self, hook: Hook) -> Result<(), InstallError> {
+        let (section, name) = (section(hook), hook.name());
+        let listed = self.git.ask(&["hook", "list", name]).map_err(told)?.unwrap_or_default();
+        let enabled = self.git.ask(&["config", "--type=bool", "--get", &format!("{section}.enabled")]).map_err(told)?.unwrap_or_default();
+        if String::from_utf8_lossy(&listed).lines().any(|line| line.contains(entry(hook).as_str())) && enabled.trim_ascii() != b"false" {
+            return Ok(());
+        }
+        Err(InstallError::Git(format!(
+            "git does not list {section} among its {name} hooks, so it would not run it; is it switched off \
+             (`git config --show-origin --get-regexp '^hook\\.'`)? `review-gate uninstall` takes it out"
+        )))
     }
 
     /// Takes entries and scripts out. Says nothing where there are none.

@@ -3,6 +3,40 @@
 use super::shim::Hook;
 use std::path::Path;
 
+/// Every file of a repository that lefthook may take its configuration from, with the local ones beside them.
+pub(in crate::commands) const LEFTHOOK_FILES: &[&str] = &[
+    "lefthook.yml",
+    "lefthook.yaml",
+    "lefthook.toml",
+    "lefthook.json",
+    "lefthook.jsonc",
+    ".lefthook.yml",
+    ".lefthook.yaml",
+    ".lefthook.toml",
+    ".lefthook.json",
+    ".lefthook.jsonc",
+    ".config/lefthook.yml",
+    ".config/lefthook.yaml",
+    ".config/lefthook.toml",
+    ".config/lefthook.json",
+    ".config/lefthook.jsonc",
+    "lefthook-local.yml",
+    "lefthook-local.yaml",
+    "lefthook-local.toml",
+    "lefthook-local.json",
+    "lefthook-local.jsonc",
+    ".lefthook-local.yml",
+    ".lefthook-local.yaml",
+    ".lefthook-local.toml",
+    ".lefthook-local.json",
+    ".lefthook-local.jsonc",
+    ".config/lefthook-local.yml",
+    ".config/lefthook-local.yaml",
+    ".config/lefthook-local.toml",
+    ".config/lefthook-local.json",
+    ".config/lefthook-local.jsonc",
+];
+
 /// A hook manager that a repository is set up for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::commands) enum Manager {
@@ -59,17 +93,28 @@ impl Manager {
             (Manager::Husky, Hook::PreCommit | Hook::PreMergeCommit) => include_str!("../../../hooks/stanzas/husky.sh"),
             (Manager::Hk, Hook::PrePush | Hook::PreCommit | Hook::PreMergeCommit) => "",
         };
-        text.lines().map(|line| format!("    {}\n", line.replace("@HOOK@", hook.name()))).collect()
+        let indented = |text: &str| -> String { text.lines().map(|line| format!("    {}\n", line.replace("@HOOK@", hook.name()))).collect() };
+        match self {
+            Manager::Lefthook => format!("{}and to .lefthook/{}/gate.sh:\n{}", indented(text), hook.name(), indented(lefthook_script(hook))),
+            Manager::PreCommit | Manager::Husky | Manager::Hk => indented(text),
+        }
     }
 
     fn marks(self) -> &'static [&'static str] {
         match self {
             Manager::PreCommit => &[".pre-commit-config.yaml", ".pre-commit-config.yml", "prek.toml"],
-            Manager::Lefthook => {
-                &["lefthook.yml", "lefthook.yaml", "lefthook.toml", "lefthook.json", ".lefthook.yml", ".lefthook.yaml", ".config/lefthook.yml"]
-            }
+            Manager::Lefthook => LEFTHOOK_FILES,
             Manager::Husky => &[".husky"],
             Manager::Hk => &["hk.pkl", ".config/hk.pkl"],
         }
+    }
+}
+
+/// The script that lefthook runs. As one of its `commands` the gate would be passed over wherever lefthook, which looks at `HEAD` and the index and not at
+/// what git pushes, finds no file for it.
+fn lefthook_script(hook: Hook) -> &'static str {
+    match hook {
+        Hook::PrePush => include_str!("../../../hooks/stanzas/lefthook-push.sh"),
+        Hook::PreCommit | Hook::PreMergeCommit => include_str!("../../../hooks/stanzas/lefthook.sh"),
     }
 }

@@ -16,7 +16,7 @@ mod slot;
 mod tests;
 mod words;
 
-pub(super) use managers::Manager;
+pub(super) use managers::{LEFTHOOK_FILES, Manager};
 pub(super) use shim::{Baked, Hook, baked, is_current, is_ours};
 pub(super) use slot::framework;
 
@@ -46,6 +46,8 @@ pub(super) fn run(context: &Context, args: &InstallArgs) -> Result<Told, GateErr
     }
     let repo = context.repo()?;
     let gate = std::env::current_exe().map_err(|error| GateError::usage(error).while_doing("cannot find the path of this program"))?;
+    // Asked before anything is written: where git takes hooks from no folder at all, there is nothing to write to.
+    Git::find(context).ok().map(|git| git.hooks(&repo)).transpose()?;
     let (dirs, hooks) = (Dirs::of(&repo), wanted(&args.hooks));
     let as_files = || hooks::install(dirs.place(args.global), &hooks, &gate);
     let as_entries = || entries(context, &Git::find(context)?, &dirs, args.global, |entries| entries.install(&hooks, &gate));

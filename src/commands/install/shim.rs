@@ -78,10 +78,10 @@ pub(super) fn render(hook: Hook, gate: &Path, chain: Chain) -> Vec<u8> {
     script
 }
 
-/// Tells whether a file's content is one of our scripts, of this version or another.
+/// Tells whether a file's content is one of our scripts, of this version or another, also where something has changed its line ends.
 pub(in crate::commands) fn is_ours(content: &[u8]) -> bool {
     let second = content.split(|byte| *byte == b'\n').nth(1).unwrap_or_default();
-    second.starts_with(MARKER.0) && second.ends_with(MARKER.1)
+    second.starts_with(MARKER.0) && plain(second).ends_with(MARKER.1)
 }
 
 /// What one of our scripts was written for.
@@ -98,7 +98,7 @@ pub(in crate::commands) fn baked(content: &[u8]) -> Option<Baked> {
     if !is_ours(content) {
         return None;
     }
-    let value = |name: &[u8]| content.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(name)).map(unquoted).unwrap_or_default();
+    let value = |name: &[u8]| content.split(|byte| *byte == b'\n').find_map(|line| plain(line).strip_prefix(name)).map(unquoted).unwrap_or_default();
     let chained = String::from_utf8_lossy(&value(b"chained=")).into_owned();
     Some(Baked { gate: OsString::from_vec(value(b"gate=")).into(), chained: Some(chained).filter(|name| !name.is_empty()) })
 }
@@ -109,6 +109,11 @@ pub(in crate::commands) fn is_current(content: &[u8], hook: Hook) -> bool {
         let chain = if baked.chained.is_some() { Chain::Kept } else { Chain::None };
         render(hook, &baked.gate, chain) == content
     })
+}
+
+/// Returns a line without the carriage return of another system's line end.
+fn plain(line: &[u8]) -> &[u8] {
+    line.strip_suffix(b"\r").unwrap_or(line)
 }
 
 /// Undoes [`quoted`].
@@ -167,6 +172,7 @@ mod tests {
         let table: &[(&[u8], bool)] = &[
             (&render(Hook::PrePush, gate, Chain::None), true),
             (b"#!/bin/sh\n# review-gate hook v12 (managed)\n", true),
+            (b"#!/bin/sh\r\n# review-gate hook v1 (managed)\r\n", true),
             (b"# review-gate hook v1 (managed)\n", false),
             (b"#!/bin/sh\n# calls: review-gate hook v1 (managed)\n", false),
             (b"#!/bin/sh\n# review-gate hook v1\n", false),

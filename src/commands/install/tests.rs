@@ -274,7 +274,7 @@ fn a_program_that_the_hook_could_not_run_is_refused() {
 fn other_managers_are_named_with_the_lines_that_call_the_gate() {
     for (mark, expected) in [
         (".pre-commit-config.yaml", "entry: review-gate hook pre-push"),
-        ("lefthook.yml", "run: review-gate hook pre-push --from-git -- {1} {2}"),
+        ("lefthook.yml", "and to .lefthook/pre-push/gate.sh:\n    exec review-gate hook pre-push --from-git -- \"$@\"\n"),
         (".husky/pre-push", "review-gate hook pre-push --from-git -- \"$@\" <\"$lines\""),
         ("hk.pkl", "hk is set up here too"),
     ] {

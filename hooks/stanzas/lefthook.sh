@@ -1,0 +1,1 @@
+exec review-gate hook @HOOK@
