@@ -111,7 +111,9 @@ impl Stage {
             .iter()
             .map(|family| format!("  - {{name: scripted-{family}, provider: openai, host: \"{host}\", model: {MODEL}, family: {family}}}\n"))
             .collect();
-        let text = format!("author: human\nreviewers:\n{reviewers}push_deadline: {}\n", self.limit.as_secs().clamp(1, 600));
+        // Nobody is waited for in vain: two seconds hold the first try and a second.
+        let deadline = if answers { self.limit.as_secs().clamp(1, 600) } else { 2 };
+        let text = format!("author: human\nreviewers:\n{reviewers}push_deadline: {deadline}\n");
         fs::write(self.folder.path().join("config/review-gate/config.yaml"), text).context("cannot write the configuration")
     }
 
