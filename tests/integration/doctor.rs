@@ -1,6 +1,7 @@
 //! `doctor`: it proves by pushing, says which hole a push gets through, and leaves everything of the user's alone.
 
 use crate::common::{Behaviour, EVIL, GATE, GOOD, Peer, Repo, Reviewer, Run, Sandbox, child};
+use rustix::process::Signal;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -363,4 +364,27 @@ fn t01_doctor_names_what_the_policy_lets_through() {
 /// A day on which an advisory mode of today may end.
 fn advisory_day() -> String {
     (jiff::Timestamp::now() + jiff::SignedDuration::from_hours(24 * 7)).to_string()[..10].to_owned()
+}
+
+#[test]
+fn a_signal_ends_doctor_and_what_it_has_started() {
+    for (signal, status) in [(Signal::INT, 130), (Signal::TERM, 143)] {
+        let (sandbox, peer) = (Sandbox::new(), Peer::new(Behaviour::Clean));
+        let repo = gated(&sandbox, &peer);
+        let (hook, mark) = (repo.path().join(".git/hooks/pre-push"), sandbox.path().join("runs"));
+        fs::write(&hook, format!("#!/bin/sh\necho $$ >'{}'\nexec sleep 1000\n", mark.display())).unwrap();
+        let doctor = repo.gate(&["doctor"]).start();
+        let started = || {
+            std::thread::sleep(std::time::Duration::from_millis(5));
+            fs::read_to_string(&mark).ok()?.trim().parse::<i32>().ok()
+        };
+        let pid = (0..6000).find_map(|_| started()).expect("the hook runs within half a minute");
+        doctor.signal(signal);
+        doctor.finish().expect(status).says("interrupted, so nothing is proven");
+        // A dead process may wait for whoever adopted it.
+        let state = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_else(|_| "gone) Z".to_owned());
+        assert!(state.rsplit(") ").next().is_some_and(|state| state.starts_with('Z')), "the hook still runs: {state}");
+        assert_eq!(fs::read_dir(sandbox.path().join("tmp")).unwrap().count(), 0, "something is left behind");
+        assert!(peer.requests().is_empty());
+    }
 }

@@ -13,18 +13,25 @@ mod stage;
 
 use super::Context;
 use super::eligible::who_may_answer;
+use super::interrupt::Interrupt;
 use crate::cli::DoctorArgs;
 use crate::env::Env;
 use crate::error::GateError;
 use crate::exit::Told;
 use crate::git::Repo;
 use crate::report::text::clean;
+use crate::transport::process;
 use ask::Effective;
 use holes::{Finding, Look, Weight};
 use hookfile::Kind;
 use prove::Proof;
 use std::path::Path;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
 use std::time::Duration;
+
+/// How often is looked for a signal.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// Looks, runs, and says what was found.
 ///
@@ -41,7 +48,7 @@ pub(super) fn run(context: &Context, args: &DoctorArgs) -> Result<Told, GateErro
     let proof = match &look.kind {
         Some(kind) if !args.no_run && look.may_run => {
             tell(context, &format!("  running    {}", holes::running(&effective, kind)));
-            Some(prove::prove(&effective, &repo, &context.env, kind, Duration::from_secs(args.deadline))?)
+            Some(watched(|| prove::prove(&effective, &repo, &context.env, kind, Duration::from_secs(args.deadline)))?)
         }
         Some(_) | None => None,
     };
@@ -58,6 +65,29 @@ pub(super) fn run(context: &Context, args: &DoctorArgs) -> Result<Told, GateErro
         (true, holes) => Err(GateError::usage(format!("this push is refused, but {} named above {}", count(holes), stand(holes)))),
         (false, 0) => Err(GateError::usage("not proven: no hook was seen to refuse a push")),
         (false, holes) => Err(GateError::usage(format!("not proven: no hook was seen to refuse a push; {} named above", count(holes)))),
+    }
+}
+
+/// Does the work that runs hooks. A signal ends what it has started, and with it the work; what was made for it is taken away as ever.
+fn watched<T>(work: impl FnOnce() -> Result<T, GateError>) -> Result<T, GateError> {
+    let interrupt = Interrupt::install(None);
+    let (done, over) = mpsc::channel::<()>();
+    let result = thread::scope(|scope| {
+        let interrupt = &interrupt;
+        scope.spawn(move || {
+            while over.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
+                if interrupt.code().is_some() {
+                    process::kill_running();
+                }
+            }
+        });
+        // Dropped at the end, also of a panic: the other thread ends then.
+        let _done = done;
+        work()
+    });
+    match interrupt.code() {
+        Some(code) => Err(GateError::new(code, anyhow::anyhow!("interrupted, so nothing is proven"))),
+        None => result,
     }
 }
 
