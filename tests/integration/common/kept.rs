@@ -12,13 +12,14 @@ pub struct Kept(BTreeMap<PathBuf, Entry>);
 #[derive(PartialEq, Eq)]
 struct Entry {
     mode: u32,
+    size: u64,
     modified: (i64, i64),
     content: Vec<u8>,
 }
 
 impl std::fmt::Debug for Entry {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:o}, {} bytes, modified {:?}", self.mode, self.content.len(), self.modified)
+        write!(f, "{:o}, {} bytes, modified {:?}", self.mode, self.size, self.modified)
     }
 }
 
@@ -66,7 +67,7 @@ impl Kept {
             (_, true) => fs::read_link(path).map(|to| to.into_os_string().into_encoded_bytes()).unwrap_or_default(),
             _ => Vec::new(),
         };
-        self.0.insert(path.to_owned(), Entry { mode: meta.mode(), modified: (meta.mtime(), meta.mtime_nsec()), content });
+        self.0.insert(path.to_owned(), Entry { mode: meta.mode(), size: meta.len(), modified: (meta.mtime(), meta.mtime_nsec()), content });
     }
 }
 
